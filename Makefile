@@ -1,0 +1,75 @@
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+T ?= tests
+TORCH_INDEX ?=
+PROTOS := $(shell find protos/zocrates -name '*.proto' 2>/dev/null)
+
+##@ Start
+
+setup: $(VENV)/.installed protos/gen/.compiled models ## Make the environment: pinned parts, proto code, exported models
+
+run: setup ## Start everything on this machine and print the address
+	@exec $(BIN)/zocrates up
+
+proto: protos/gen/.compiled ## Compile the protos
+
+models: $(VENV)/.installed ## Export the embedding model once
+	@$(BIN)/python -m deploy.models
+
+$(VENV)/.installed: pyproject.toml constraints.txt protos/build_hook.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Zocrates needs Python 3.11 or newer; name one with PYTHON=/path/to/python3.11."; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "Python's venv module is missing; on Debian and Ubuntu install it with: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -c constraints.txt -e '.[dev]'
+	@touch $@
+
+protos/gen/.compiled: $(VENV)/.installed $(PROTOS) protos/generate.py
+	$(BIN)/python protos/generate.py
+	@touch $@
+
+##@ Check
+
+fmt: proto ## Format code and protos
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	cd protos && ../$(BIN)/buf format -w
+
+lint: proto ## Check format, style and protos
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	cd protos && $(abspath $(BIN))/buf format --diff --exit-code && $(abspath $(BIN))/buf lint
+
+types: proto ## Check types
+	$(BIN)/mypy
+
+arch: proto ## Check the import rules
+	$(BIN)/lint-imports
+
+test: setup ## Run every test; T=path narrows
+	$(BIN)/python -m pytest $(T)
+
+test-unit: setup ## Run the tests that need no server
+	$(BIN)/python -m pytest tests/unit tests/architecture
+
+test-integration: setup ## Run the tests of one process with real servers
+	$(BIN)/python -m pytest tests/integration tests/contract
+
+test-e2e: setup ## Run the tests of the whole stack
+	$(BIN)/python -m pytest tests/e2e
+
+check: lint types arch test ## Everything that CI runs
+
+##@ Measure
+
+bench-first-answer: setup ## Start-up, first answer, memory and orchestration cost, for docs/benchmarks.md
+	$(BIN)/python -m tests.bench.first_answer
+
+##@ Help
+
+help: ## Print this
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: setup run proto models fmt lint types arch test test-unit test-integration test-e2e check bench-first-answer help

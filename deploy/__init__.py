@@ -1,0 +1,1 @@
+"""How the processes are put on a machine: the local stack, images, manifests."""

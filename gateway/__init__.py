@@ -1,0 +1,1 @@
+"""The gateway process: HTTP and SSE for people and their programs."""

@@ -1,0 +1,182 @@
+"""NATS as the services use it: a hint that something happened, never the truth."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.errors import Error as NatsError
+from nats.js.api import RetentionPolicy, StorageType, StreamConfig
+from nats.js.errors import NotFoundError
+
+from services.chassis.telemetry import EventLog, trace_headers
+
+MESSAGE_ID_HEADER = "Nats-Msg-Id"
+
+log = EventLog(__name__)
+
+Handler = Callable[[Msg], Awaitable[None]]
+
+
+class BusDown(Exception):
+    """NATS cannot be reached now, or did not acknowledge in time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """A JetStream stream that a process needs."""
+
+    name: str
+    subjects: tuple[str, ...]
+    in_memory: bool
+    max_age_s: float
+    max_bytes: int
+
+
+class Bus:
+    """One connection that reconnects for ever; calls fail with BusDown while it is away."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._lost: set[Callable[[], None]] = set()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the server can be reached at this moment."""
+        return self._client.is_connected
+
+    def on_lost(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back at each loss of the connection; returns what takes the callback off again."""
+        self._lost.add(callback)
+        return lambda: self._lost.discard(callback)
+
+    async def publish(self, subject: str, body: bytes) -> None:
+        """Send to whoever listens now, with the current trace context; nothing is stored or acknowledged."""
+        self._require_connection()
+        try:
+            await self._client.publish(subject, body, headers=trace_headers() or None)
+        except NatsError as error:
+            raise BusDown(f"NATS refused a message: {error}") from error
+
+    async def publish_stored(
+        self,
+        subject: str,
+        body: bytes,
+        *,
+        message_id: str,
+        headers: Mapping[str, str],
+        timeout_s: float = 5,
+    ) -> None:
+        """Send to a stream and wait for its acknowledgement; a repeated message_id is stored once."""
+        self._require_connection()
+        all_headers = {**headers, MESSAGE_ID_HEADER: message_id}
+        try:
+            await self._client.jetstream(timeout=timeout_s).publish(
+                subject, body, headers=all_headers
+            )
+        except (NatsError, TimeoutError) as error:
+            raise BusDown(f"NATS did not store a message: {error}") from error
+
+    async def ensure(self, stream: Stream) -> None:
+        """Create the stream, or bring an existing one to these settings."""
+        self._require_connection()
+        wanted = StreamConfig(
+            name=stream.name,
+            subjects=list(stream.subjects),
+            storage=StorageType.MEMORY if stream.in_memory else StorageType.FILE,
+            retention=RetentionPolicy.LIMITS,
+            max_age=stream.max_age_s,
+            max_bytes=stream.max_bytes,
+            duplicate_window=min(120.0, stream.max_age_s),
+        )
+        manager = self._client.jetstream(timeout=5)
+        try:
+            try:
+                await manager.stream_info(stream.name)
+                await manager.update_stream(wanted)
+            except NotFoundError:
+                await manager.add_stream(wanted)
+        except (NatsError, TimeoutError) as error:
+            raise BusDown(f"NATS stream {stream.name!r} cannot be made: {error}") from error
+
+    async def subscribe(self, subject: str, handler: Handler) -> Subscription:
+        """Hand each message that arrives from now on to the handler, in order."""
+        try:
+            return await self._client.subscribe(subject, cb=handler)
+        except NatsError as error:
+            raise BusDown(f"NATS subscription to {subject!r} failed: {error}") from error
+
+    async def retained(self, subject: str, *, limit: int = 10_000) -> list[bytes]:
+        """The messages of a subject that a stream still holds, oldest first."""
+        self._require_connection()
+        bodies: list[bytes] = []
+        try:
+            consumer = await self._client.jetstream(timeout=5).subscribe(
+                subject, ordered_consumer=True
+            )
+            try:
+                pending = (await consumer.consumer_info()).num_pending or 0
+                pending += consumer.pending_msgs
+                while len(bodies) < min(pending, limit):
+                    bodies.append((await consumer.next_msg(timeout=1)).data)
+            finally:
+                await consumer.unsubscribe()
+        except (NatsError, TimeoutError) as error:
+            raise BusDown(f"NATS could not replay {subject!r}: {error}") from error
+        return bodies
+
+    def _require_connection(self) -> None:
+        if not self._client.is_connected:
+            raise BusDown("NATS is not connected")
+
+    async def _tell_lost(self) -> None:
+        log.warning("bus_lost")
+        for callback in list(self._lost):
+            callback()
+
+
+@asynccontextmanager
+async def open_bus(url: str, name: str) -> AsyncIterator[Bus]:
+    """A bus that connects in the background, so that a process starts and works with NATS down."""
+    client = Client()
+    bus = Bus(client)
+
+    async def connected() -> None:
+        log.info("bus_connected")
+
+    async def failed(error: Exception) -> None:
+        log.warning("bus_error", error=repr(error))
+
+    async def connect() -> None:
+        await client.connect(
+            servers=[url],
+            name=name,
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=0.25,
+            connect_timeout=2,
+            allow_reconnect=True,
+            # Publishing while away fails at once instead of filling a buffer that may be lost.
+            pending_size=8 * 1024 * 1024,
+            disconnected_cb=bus._tell_lost,
+            reconnected_cb=connected,
+            error_cb=failed,
+        )
+        await connected()
+
+    connecting = asyncio.create_task(connect())
+    try:
+        yield bus
+    finally:
+        connecting.cancel()
+        with suppress(asyncio.CancelledError):
+            await connecting
+        if client.is_connected:
+            with suppress(NatsError, TimeoutError):
+                await client.flush(timeout=2)
+        with suppress(NatsError):
+            await client.close()
+
+

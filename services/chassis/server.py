@@ -1,0 +1,181 @@
+"""Starting, serving and draining a gRPC server, the same for every process."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+from opentelemetry.instrumentation.grpc import aio_server_interceptor, filters
+
+from services.chassis.errors import DETAILS_KEY, Internal, ServiceError, status_of
+from services.chassis.settings import ProcessSettings
+from services.chassis.telemetry import EventLog
+
+MAX_MESSAGE_BYTES = 32 * 1024 * 1024
+OWNER_KEY = "x-zocrates-owner"
+LOCAL_OWNER = "local"
+
+Context = grpc.aio.ServicerContext
+Register = Callable[[grpc.aio.Server], None]
+
+log = EventLog(__name__)
+
+OPTIONS = [
+    # A second process on the same port is an error, not a silent sharing of connections.
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    # Clients ping during long silent model calls; without these the server answers GOAWAY.
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+]
+
+
+class PortTaken(Exception):
+    """The address cannot be bound."""
+
+
+def owner_of(context: Context) -> str:
+    """The owner that the gateway set on the request, or the local one."""
+    for key, value in context.invocation_metadata() or ():
+        if key == OWNER_KEY and value:
+            return value.decode() if isinstance(value, bytes) else str(value)
+    return LOCAL_OWNER
+
+
+class ErrorInterceptor(grpc.aio.ServerInterceptor):
+    """Turns errors of the family into their status, and anything else into INTERNAL, logged once."""
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> grpc.RpcMethodHandler:
+        """Wrap unary and server-streaming handlers."""
+        handler = await continuation(handler_call_details)
+        method = handler_call_details.method
+        if handler is None:
+            return handler
+        if handler.unary_unary is not None:
+            return grpc.unary_unary_rpc_method_handler(
+                _guarded(handler.unary_unary, method),
+                request_deserializer=handler.request_deserializer,
+                response_serializer=handler.response_serializer,
+            )
+        if handler.unary_stream is not None:
+            return grpc.unary_stream_rpc_method_handler(
+                _guarded_stream(handler.unary_stream, method),
+                request_deserializer=handler.request_deserializer,
+                response_serializer=handler.response_serializer,
+            )
+        return handler
+
+
+def _guarded(call: Callable[..., Any], method: str) -> Callable[..., Any]:
+    async def guarded(request: Any, context: Context) -> Any:
+        try:
+            return await call(request, context)
+        except (ServiceError, grpc.aio.AbortError) as error:
+            await _abort(context, error)
+        except Exception as error:  # the process edge: a bug must not leak or kill the server
+            log.error("call_failed", error, method=method)
+            await _abort(context, Internal())
+
+    return guarded
+
+
+def _guarded_stream(call: Callable[..., Any], method: str) -> Callable[..., Any]:
+    async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
+        try:
+            async for reply in call(request, context):
+                yield reply
+        except (ServiceError, grpc.aio.AbortError) as error:
+            await _abort(context, error)
+        except Exception as error:  # the process edge: a bug must not leak or kill the server
+            log.error("call_failed", error, method=method)
+            await _abort(context, Internal())
+
+    return guarded
+
+
+async def _abort(context: Context, error: ServiceError | grpc.aio.AbortError) -> None:
+    if not isinstance(error, ServiceError):
+        raise error
+    details = status_of(error).SerializeToString()
+    await context.abort(error.code, error.message, trailing_metadata=((DETAILS_KEY, details),))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A started server."""
+
+    port: int
+    health: health.aio.HealthServicer
+
+
+@asynccontextmanager
+async def serving(
+    services: Mapping[str, Register], *, host: str = "127.0.0.1", port: int = 0, drain_s: float = 5
+) -> AsyncIterator[Running]:
+    """Serve gRPC services by their full names, with health, reflection and the error mapping.
+
+    On leaving, health says NOT_SERVING, no new call is accepted and calls in hand get `drain_s` seconds.
+    Raises PortTaken.
+    """
+    # Health probes would drown every trace.
+    tracing = aio_server_interceptor(filter_=filters.negate(filters.health_check()))
+    server = grpc.aio.server(interceptors=[tracing, ErrorInterceptor()], options=OPTIONS)
+    for register in services.values():
+        register(server)
+    probes = health.aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(probes, server)
+    names = [*services, health.SERVICE_NAME]
+    reflection.enable_server_reflection([*names, reflection.SERVICE_NAME], server)
+    try:
+        bound = server.add_insecure_port(f"{host}:{port}")
+    except RuntimeError as error:
+        raise PortTaken(f"Cannot listen on {host}:{port}: {error}") from error
+    await server.start()
+    for name in ["", *services]:
+        await probes.set(name, health_pb2.HealthCheckResponse.SERVING)
+    try:
+        yield Running(port=bound, health=probes)
+    finally:
+        await probes.enter_graceful_shutdown()
+        await server.stop(drain_s)
+
+
+async def serve(
+    settings: ProcessSettings, services: Mapping[str, Register], *, until: asyncio.Event
+) -> None:
+    """Serve until the event is set, then drain."""
+    async with serving(
+        services, host=settings.host, port=settings.port, drain_s=settings.drain_s
+    ) as running:
+        log.info("serving", host=settings.host, port=running.port, services=list(services))
+        await until.wait()
+        log.info("draining", seconds=settings.drain_s)
+
+
+def run(main: Callable[[asyncio.Event], Awaitable[None]]) -> None:
+    """Run a process's main coroutine; SIGTERM and SIGINT set the event that it is given."""
+
+    async def with_signals() -> None:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def ask_to_stop(number: int, frame: FrameType | None) -> None:
+            loop.call_soon_threadsafe(stop.set)
+
+        # signal.signal rather than the loop's own handlers: it exists on every platform.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, ask_to_stop)
+        await main(stop)
+
+    asyncio.run(with_signals())

@@ -1,0 +1,30 @@
+"""The base of every process's settings: read once from the environment, frozen, passed in."""
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class ProcessSettings(BaseSettings):
+    """What every process can be told. Subclasses set `env_prefix` to the process's name."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
+
+    host: str = "127.0.0.1"
+    port: int = Field(ge=0, le=65535)
+    log_level: str = "INFO"
+    drain_s: float = Field(default=10.0, gt=0)
+    """How long calls in hand may still run after a stop was asked for."""
+
+
+def environment_names(settings: type[ProcessSettings]) -> list[str]:
+    """The environment variables that a settings class reads, for documentation and tests."""
+    prefix = str(settings.model_config.get("env_prefix", ""))
+    return [f"{prefix}{name}".upper() for name in settings.model_fields]
+
+
+def existing_folder(path: Path) -> Path:
+    """The folder, made if it was missing; raises OSError with the path in its text."""
+    path.mkdir(parents=True, exist_ok=True)
+    return path

@@ -1,0 +1,74 @@
+"""Counting words and finding sentences, the same way in every process and for every script."""
+
+import re
+from itertools import pairwise
+
+# Characters of scripts that are written without spaces count one word each: Han, Hiragana, Katakana and their extensions.
+CJK = (
+    "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+)
+# A word has a letter or digit; apostrophes, points, commas and hyphens inside do not split it.
+WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}](?:[^\W_{CJK}]|[\u0300-\u036f]|['’.,\-‐‑](?=[^\W_{CJK}]))*")
+
+ABBREVIATIONS = frozenset(
+    """al approx art ca cap cf ch chap col cols dept dr ed eds eq eqs etc exp ff fig figs gen inc
+    jr ltd max min mr mrs ms no nos nr op pp prof ref refs resp sec sect ser sp spp sr st suppl
+    tab viz vol vols vs bzw usw abb""".split()
+)
+# Where a sentence may end: closing punctuation, then white space or, after a full-width mark, anything.
+END = re.compile(r"[.!?؟۔]+[\"'”’»)\]]*(?=\s|$)|[。！？｡]+[」』”）]*|\n\s*\n")
+LAST_WORD = re.compile(r"([^\W\d_][\w.]*)[.!?]+\W*$")
+
+
+def count_words(text: str) -> int:
+    """The number of words: Unicode words with a letter or digit, a CJK character being one."""
+    return sum(1 for _ in WORD.finditer(text))
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Half-open code point ranges of the sentences, in order, without surrounding white space."""
+    cuts = [0]
+    for end in END.finditer(text):
+        if not _inside_sentence(text, end.start(), end.end()):
+            cuts.append(end.end())
+    cuts.append(len(text))
+    spans = []
+    for start, stop in pairwise(cuts):
+        piece = text[start:stop]
+        left = start + len(piece) - len(piece.lstrip())
+        right = start + len(piece.rstrip())
+        if right > left:
+            spans.append((left, right))
+    return spans
+
+
+def _inside_sentence(text: str, start: int, end: int) -> bool:
+    """Whether the full stop belongs to an abbreviation, an initial or a number rather than to an end."""
+    if text[start] != ".":
+        return False
+    following = text[end:].lstrip()[:1]
+    if following and following.islower():
+        return True
+    word = LAST_WORD.search(text[max(0, start - 20) : end])
+    if word is None:
+        return False
+    plain = word.group(1).rstrip(".").lower()
+    if len(plain) == 1 and plain.isalpha():
+        return bool(following)  # an initial such as "J." is followed by a name
+    return plain in ABBREVIATIONS or ("." in plain and bool(following) and not following.isupper())
+
+
+def cut_at_sentence(text: str, max_words: int) -> str:
+    """The longest run of whole sentences from the start within max_words; cuts at a word if the first is longer."""
+    kept = 0
+    used = 0
+    for start, end in sentences(text):
+        used += count_words(text[start:end])
+        if used > max_words:
+            break
+        kept = end
+    if kept:
+        return text[:kept]
+    ends = [word.end() for word in WORD.finditer(text)]
+    return text[: ends[max_words - 1]] if 0 < max_words <= len(ends) else text[: 0 if ends else len(text)]

@@ -1,0 +1,1 @@
+"""The orchestrator process: runs as stored state."""

@@ -1,0 +1,1 @@
+"""The rerank process: a second look at retrieved passages."""

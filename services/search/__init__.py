@@ -1,0 +1,1 @@
+"""The search process: readers of the library, the index, and queries over it."""

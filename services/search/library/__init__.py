@@ -1,0 +1,1 @@
+"""Readers of a Zotero library and the sync that keeps the index in step with it."""

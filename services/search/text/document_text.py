@@ -1,0 +1,86 @@
+"""The text of a document as values: pages, sections, passages and where they stand on paper."""
+
+from dataclasses import dataclass
+
+from services.search.library.records import Unread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One physical page's text in reading order."""
+
+    index: int
+    """Physical, 0-based."""
+    label: str
+    """The printed label; `<index + 1>` when the file has none."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlineEntry:
+    """A bookmark of the file."""
+
+    title: str
+    level: int
+    page_index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagedText:
+    """What was read of a file."""
+
+    pages: tuple[Page, ...]
+    outline: tuple[OutlineEntry, ...]
+    page_count: int
+    """Physical pages of the file; more than `pages` when only a part was read."""
+    unread: Unread | None = None
+    """Set when nothing was read, or only a part."""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A titled stretch of the text, in reading order."""
+
+    section_id: str
+    """`s<number>` in order, unique in the document."""
+    title: str
+    level: int
+    path: tuple[str, ...]
+    """Titles from the outermost section to this one."""
+    first_page_index: int
+    last_page_index: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A half-open code point range of a passage's text that stands on one page."""
+
+    start: int
+    end: int
+    page_index: int
+    page_label: str
+    page_start: int
+    """Where the range begins in the text of its page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageText:
+    """A chunk of some 180 to 220 words on paragraph borders, within one section."""
+
+    passage_id: str
+    ordinal: int
+    section_id: str
+    section_path: tuple[str, ...]
+    text: str
+    spans: tuple[Span, ...]
+    words: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructuredText:
+    """Sections and passages of a document; the reference list is left out of both."""
+
+    sections: tuple[Section, ...]
+    passages: tuple[PassageText, ...]

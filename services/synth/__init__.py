@@ -1,0 +1,1 @@
+"""The synth process: every prompt and everything that writes."""
