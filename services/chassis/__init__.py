@@ -1,1 +1,1 @@
-"""What every process needs and no product noun: settings, errors, servers, channels, bus, telemetry, words."""
+"""What every process needs and no product noun: servers, channels, telemetry, words."""

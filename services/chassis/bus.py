@@ -54,7 +54,7 @@ class Bus:
         return lambda: self._lost.discard(callback)
 
     async def publish(self, subject: str, body: bytes) -> None:
-        """Send to whoever listens now, with the current trace context; nothing is stored or acknowledged."""
+        """Send to whoever listens now, with the trace context; nothing is acknowledged."""
         self._require_connection()
         try:
             await self._client.publish(subject, body, headers=trace_headers() or None)
@@ -70,7 +70,7 @@ class Bus:
         headers: Mapping[str, str],
         timeout_s: float = 5,
     ) -> None:
-        """Send to a stream and wait for its acknowledgement; a repeated message_id is stored once."""
+        """Send to a stream and wait for its acknowledgement; one message_id is stored once."""
         self._require_connection()
         all_headers = {**headers, MESSAGE_ID_HEADER: message_id}
         try:
@@ -155,7 +155,7 @@ async def open_bus(url: str, name: str) -> AsyncIterator[Bus]:
             servers=[url],
             name=name,
             max_reconnect_attempts=-1,
-            reconnect_time_wait=0.25,
+            reconnect_time_wait=0.25,  # type: ignore[arg-type]  # slept on; a fraction works
             connect_timeout=2,
             allow_reconnect=True,
             # Publishing while away fails at once instead of filling a buffer that may be lost.
@@ -178,5 +178,3 @@ async def open_bus(url: str, name: str) -> AsyncIterator[Bus]:
                 await client.flush(timeout=2)
         with suppress(NatsError):
             await client.close()
-
-

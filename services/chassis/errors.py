@@ -14,7 +14,7 @@ INTERNAL_TEXT = "An internal error occurred; the log of the process has the deta
 
 
 class ServiceError(Exception):
-    """A failure that a caller can understand. Subclasses set `code` and `reason`; fields carry facts."""
+    """A failure that a caller can understand: a class has a code and a reason, facts are fields."""
 
     code: ClassVar[grpc.StatusCode] = grpc.StatusCode.INTERNAL
     reason: ClassVar[str] = "INTERNAL"

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -14,14 +14,14 @@ from grpc_reflection.v1alpha import reflection
 from opentelemetry.instrumentation.grpc import aio_server_interceptor, filters
 
 from services.chassis.errors import DETAILS_KEY, Internal, ServiceError, status_of
-from services.chassis.settings import ProcessSettings
+from services.chassis.settings import MAX_MESSAGE_BYTES, ProcessSettings
 from services.chassis.telemetry import EventLog
 
-MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 OWNER_KEY = "x-zocrates-owner"
 LOCAL_OWNER = "local"
 
-Context = grpc.aio.ServicerContext
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any] | None"
 Register = Callable[[grpc.aio.Server], None]
 
 log = EventLog(__name__)
@@ -33,7 +33,7 @@ OPTIONS = [
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
     # Clients ping during long silent model calls; without these the server answers GOAWAY.
     ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
 ]
 
 
@@ -50,13 +50,13 @@ def owner_of(context: Context) -> str:
 
 
 class ErrorInterceptor(grpc.aio.ServerInterceptor):
-    """Turns errors of the family into their status, and anything else into INTERNAL, logged once."""
+    """Turns errors of the family into their status, anything else into INTERNAL, logged once."""
 
     async def intercept_service(
         self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler]],
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler:
+    ) -> Handler:
         """Wrap unary and server-streaming handlers."""
         handler = await continuation(handler_call_details)
         method = handler_call_details.method
@@ -125,11 +125,13 @@ async def serving(
 ) -> AsyncIterator[Running]:
     """Serve gRPC services by their full names, with health, reflection and the error mapping.
 
-    On leaving, health says NOT_SERVING, no new call is accepted and calls in hand get `drain_s` seconds.
-    Raises PortTaken.
+    On leaving, health says NOT_SERVING, no new call is accepted and calls in hand get `drain_s`
+    seconds. Raises PortTaken.
     """
     # Health probes would drown every trace.
-    tracing = aio_server_interceptor(filter_=filters.negate(filters.health_check()))
+    tracing = aio_server_interceptor(  # type: ignore[no-untyped-call]
+        filter_=filters.negate(filters.health_check())
+    )
     server = grpc.aio.server(interceptors=[tracing, ErrorInterceptor()], options=OPTIONS)
     for register in services.values():
         register(server)

@@ -5,6 +5,9 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+MAX_MESSAGE_BYTES = 32 * 1024 * 1024
+"""The largest gRPC message that servers and channels accept."""
+
 
 class ProcessSettings(BaseSettings):
     """What every process can be told. Subclasses set `env_prefix` to the process's name."""

@@ -66,7 +66,7 @@ class EventFormatter(logging.Formatter):
 
 
 def start_logging(level: str) -> None:
-    """Send all logs of this process to standard error as JSON lines; an unknown level raises ValueError."""
+    """Send all logs to standard error as JSON lines; an unknown level raises ValueError."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(EventFormatter())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)

@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise
 
-# Characters of scripts that are written without spaces count one word each: Han, Hiragana, Katakana and their extensions.
+# Scripts written without spaces, one word a character: Han, Hiragana, Katakana and extensions.
 CJK = (
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
@@ -11,12 +11,13 @@ CJK = (
 # A word has a letter or digit; apostrophes, points, commas and hyphens inside do not split it.
 WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}](?:[^\W_{CJK}]|[\u0300-\u036f]|['’.,\-‐‑](?=[^\W_{CJK}]))*")
 
-ABBREVIATIONS = frozenset(
-    """al approx art ca cap cf ch chap col cols dept dr ed eds eq eqs etc exp ff fig figs gen inc
-    jr ltd max min mr mrs ms no nos nr op pp prof ref refs resp sec sect ser sp spp sr st suppl
-    tab viz vol vols vs bzw usw abb""".split()
-)
-# Where a sentence may end: closing punctuation, then white space or, after a full-width mark, anything.
+_ABBREVIATIONS = """
+al approx art ca cap cf ch chap col cols dept dr ed eds eq eqs etc exp ff fig figs gen
+inc jr ltd max min mr mrs ms no nos nr op pp prof ref refs resp sec sect ser sp spp sr
+st suppl tab viz vol vols vs bzw usw abb
+"""
+ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
+# Where a sentence may end: punctuation, then white space or, after a full-width mark, anything.
 END = re.compile(r"[.!?؟۔]+[\"'”’»)\]]*(?=\s|$)|[。！？｡]+[」』”）]*|\n\s*\n")
 LAST_WORD = re.compile(r"([^\W\d_][\w.]*)[.!?]+\W*$")
 
@@ -28,11 +29,8 @@ def count_words(text: str) -> int:
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """Half-open code point ranges of the sentences, in order, without surrounding white space."""
-    cuts = [0]
-    for end in END.finditer(text):
-        if not _inside_sentence(text, end.start(), end.end()):
-            cuts.append(end.end())
-    cuts.append(len(text))
+    ends = [match.span() for match in END.finditer(text)]
+    cuts = [0, *(end for start, end in ends if not _inside_sentence(text, start, end)), len(text)]
     spans = []
     for start, stop in pairwise(cuts):
         piece = text[start:stop]
@@ -44,7 +42,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _inside_sentence(text: str, start: int, end: int) -> bool:
-    """Whether the full stop belongs to an abbreviation, an initial or a number rather than to an end."""
+    """Whether the full stop belongs to an abbreviation, an initial or a number."""
     if text[start] != ".":
         return False
     following = text[end:].lstrip()[:1]
@@ -60,7 +58,7 @@ def _inside_sentence(text: str, start: int, end: int) -> bool:
 
 
 def cut_at_sentence(text: str, max_words: int) -> str:
-    """The longest run of whole sentences from the start within max_words; cuts at a word if the first is longer."""
+    """The leading sentences that fit max_words; a first one that does not is cut at a word."""
     kept = 0
     used = 0
     for start, end in sentences(text):
@@ -71,4 +69,8 @@ def cut_at_sentence(text: str, max_words: int) -> str:
     if kept:
         return text[:kept]
     ends = [word.end() for word in WORD.finditer(text)]
-    return text[: ends[max_words - 1]] if 0 < max_words <= len(ends) else text[: 0 if ends else len(text)]
+    return (
+        text[: ends[max_words - 1]]
+        if 0 < max_words <= len(ends)
+        else text[: 0 if ends else len(text)]
+    )

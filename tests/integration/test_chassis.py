@@ -1,0 +1,140 @@
+"""Servers, channels and the error mapping of the chassis, over real sockets."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import grpc
+import grpc._cython.cygrpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from zocrates.search.v1 import search_pb2 as pb
+from zocrates.search.v1 import search_pb2_grpc as rpc
+
+from services.chassis import channel, server
+from services.chassis.errors import INTERNAL_TEXT, InvalidRequest, failure_of
+
+NAME = "zocrates.search.v1.SearchService"
+
+
+class Failing(rpc.SearchServiceServicer):
+    """Fails in the way that the query names."""
+
+    async def SearchCorpus(
+        self, request: pb.SearchCorpusRequest, context: server.Context
+    ) -> pb.SearchCorpusResponse:
+        match request.query:
+            case "known":
+                raise InvalidRequest("query 'known' is refused; send another", field="query")
+            case "bug":
+                raise KeyError("secret detail")
+            case "owner":
+                return pb.SearchCorpusResponse(degraded=server.owner_of(context))
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+class FailingLibrary(rpc.LibraryServiceServicer):
+    """Sends one message, then fails."""
+
+    async def Sync(
+        self, request: pb.SyncRequest, context: server.Context
+    ) -> AsyncIterator[pb.SyncProgress]:
+        yield pb.SyncProgress(done=1)
+        raise InvalidRequest("no more") if request.full else RuntimeError("secret detail")
+
+
+@pytest.fixture
+async def stub() -> AsyncIterator[rpc.SearchServiceStub]:
+    services = {
+        NAME: lambda s: rpc.add_SearchServiceServicer_to_server(Failing(), s),
+        "zocrates.search.v1.LibraryService": lambda s: rpc.add_LibraryServiceServicer_to_server(
+            FailingLibrary(), s
+        ),
+    }
+    async with (
+        server.serving(services, drain_s=0.1) as running,
+        channel.open_channel(f"127.0.0.1:{running.port}") as open_,
+    ):
+        yield open_
+
+
+async def ask(open_: grpc.aio.Channel, query: str) -> grpc.aio.AioRpcError:
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
+        await rpc.SearchServiceStub(open_).SearchCorpus(
+            pb.SearchCorpusRequest(query=query), timeout=5
+        )
+    return raised.value
+
+
+async def test_an_error_of_the_family_keeps_its_reason_text_and_facts(
+    stub: grpc.aio.Channel,
+) -> None:
+    failure = failure_of(await ask(stub, "known"))
+    assert (failure.code, failure.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST")
+    assert failure.message == "query 'known' is refused; send another"
+    assert failure.facts == {"field": "query"}
+
+
+async def test_a_bug_becomes_internal_with_a_fixed_text(stub: grpc.aio.Channel) -> None:
+    failure = failure_of(await ask(stub, "bug"))
+    assert (failure.code, failure.message) == (grpc.StatusCode.INTERNAL, INTERNAL_TEXT)
+
+
+@pytest.mark.parametrize(
+    ("full", "code"), [(True, grpc.StatusCode.INVALID_ARGUMENT), (False, grpc.StatusCode.INTERNAL)]
+)
+async def test_a_stream_fails_after_what_it_sent(
+    stub: grpc.aio.Channel, full: bool, code: grpc.StatusCode
+) -> None:
+    seen = []
+    call = rpc.LibraryServiceStub(stub).Sync(pb.SyncRequest(full=full), timeout=5)
+    seen.append((await call.read()).done)
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
+        await call.read()
+    assert (seen, raised.value.code()) == ([1], code)
+    assert "secret" not in (raised.value.details() or "")
+
+
+async def test_a_call_without_a_reply_ends_at_its_deadline(stub: grpc.aio.Channel) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as raised:
+        await rpc.SearchServiceStub(stub).SearchCorpus(
+            pb.SearchCorpusRequest(query="wait"), timeout=0.2
+        )
+    assert raised.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+@pytest.mark.parametrize(
+    ("metadata", "owner"), [([], "local"), ([("x-zocrates-owner", "ada")], "ada")]
+)
+async def test_the_owner_comes_from_metadata(
+    stub: grpc.aio.Channel, metadata: list[tuple[str, str]], owner: str
+) -> None:
+    reply = await rpc.SearchServiceStub(stub).SearchCorpus(
+        pb.SearchCorpusRequest(query="owner"), metadata=metadata, timeout=5
+    )
+    assert reply.degraded == owner
+
+
+async def test_health_is_told_for_the_process_and_each_service(stub: grpc.aio.Channel) -> None:
+    for name in ("", NAME):
+        reply = await health_pb2_grpc.HealthStub(stub).Check(
+            health_pb2.HealthCheckRequest(service=name), timeout=5
+        )
+        assert reply.status == health_pb2.HealthCheckResponse.SERVING
+
+
+async def test_a_taken_port_is_an_error_not_a_shared_socket() -> None:
+    async with server.serving({}) as first:
+        with pytest.raises(server.PortTaken, match=str(first.port)):
+            async with server.serving({}, port=first.port):
+                pass
+
+
+@pytest.mark.parametrize(
+    "option", sorted({name for name, _ in [*server.OPTIONS, *channel.OPTIONS]})
+)
+def test_every_channel_option_is_one_that_grpc_knows(option: str) -> None:
+    # gRPC ignores a misspelled option silently; its compiled core holds the names it knows.
+    core = Path(grpc._cython.cygrpc.__file__).read_bytes()
+    assert option.encode() in core
