@@ -1,0 +1,41 @@
+"""Starts the rerank process: `python -m services.rerank`."""
+
+import asyncio
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from zocrates.rerank.v1 import rerank_pb2 as pb
+from zocrates.rerank.v1.rerank_pb2_grpc import add_RerankServiceServicer_to_server
+
+from services.chassis.server import run, serve
+from services.chassis.telemetry import telemetry
+from services.rerank.batching import batching
+from services.rerank.model import open_scorer
+from services.rerank.scoring import ModelUnusable, Scorer
+from services.rerank.servicer import RerankServicer
+from services.rerank.settings import Settings
+
+PAIRS_PER_TURN = 64
+
+
+async def main(settings: Settings, scorer: Scorer, stop: asyncio.Event) -> None:
+    """Serve until told to stop."""
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="model") as worker:
+        async with (
+            batching(scorer.relevance, worker, max_pairs=PAIRS_PER_TURN) as relevance,
+            batching(scorer.support, worker, max_pairs=PAIRS_PER_TURN) as support,
+        ):
+            servicer = RerankServicer(relevance, support, scorer.identity)
+            name = pb.DESCRIPTOR.services_by_name["RerankService"].full_name
+            services = {name: lambda server: add_RerankServiceServicer_to_server(servicer, server)}
+            await serve(settings, services, until=stop)
+
+
+if __name__ == "__main__":
+    settings = Settings()
+    with telemetry("rerank", settings.log_level):
+        try:
+            scorer = open_scorer(settings)
+        except ModelUnusable as error:
+            sys.exit(str(error))
+        run(lambda stop: main(settings, scorer, stop))

@@ -1,0 +1,99 @@
+"""The choice of a scorer, and the cross-encoder: a model that reads query and text together."""
+
+import importlib
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from services.rerank.embedding import embedding_scorer
+from services.rerank.scoring import Identity, Kind, ModelUnusable, Pair, Scorer
+from services.rerank.settings import Device, Settings
+
+CROSS_ENCODER_FOLDER = "cross-encoder"
+
+
+class CrossEncoderScorer:
+    """A sentence-transformers CrossEncoder with one output: its logit ranks, the logistic function
+    of it rates support."""
+
+    def __init__(self, name: str, *, device: Device, batch_size: int) -> None:
+        """Load the model from a folder or by its hub name; raises ModelUnusable."""
+        self._model = _load(name, device)
+        self._batch_size = batch_size
+        self.identity = Identity(
+            model=name,
+            kind=Kind.CROSS_ENCODER,
+            description=(
+                f"The cross-encoder {name} reads question and text together. It was trained to "
+                "judge relevance; as a "
+                "judge of support it has not passed a calibration."
+            ),
+            calibrated=False,
+        )
+
+    def relevance(self, pairs: Sequence[Pair]) -> list[float]:
+        """The logits of the pairs."""
+        torch = importlib.import_module("torch")
+        scores = self._model.predict(
+            [tuple(pair) for pair in pairs],
+            batch_size=self._batch_size,
+            activation_fn=torch.nn.Identity(),
+            show_progress_bar=False,
+        )
+        return [float(score) for score in scores]
+
+    def support(self, pairs: Sequence[Pair]) -> list[float]:
+        """The logistic function of the logits."""
+        return [_logistic(logit) for logit in self.relevance(pairs)]
+
+
+def open_scorer(settings: Settings) -> Scorer:
+    """The scorer that the settings ask for; raises ModelUnusable instead of quietly taking
+    another."""
+    installed = settings.models_dir / CROSS_ENCODER_FOLDER
+    if settings.model != "auto" or installed.is_dir():
+        name = str(installed) if settings.model == "auto" else settings.model
+        return CrossEncoderScorer(name, device=settings.device, batch_size=settings.batch_size)
+    if settings.device in ("cuda", "mps"):
+        raise ModelUnusable(
+            f"RERANK_DEVICE is {settings.device!r}, but there is no cross-encoder at {installed} "
+            "and the embedding "
+            "stand-in runs on the CPU only: install a cross-encoder or set RERANK_DEVICE=auto."
+        )
+    return embedding_scorer(
+        settings.models_dir, batch_size=settings.batch_size, threads=settings.threads
+    )
+
+
+def _load(name: str, device: Device) -> Any:  # the library has no type information
+    # Imported only here: it takes seconds and hundreds of megabytes, which the stand-in does
+    # without.
+    library = importlib.import_module("sentence_transformers")
+    if Path(name).is_absolute() and not Path(name).is_dir():
+        raise ModelUnusable(
+            f"The cross-encoder {name!r} cannot be loaded: there is no such folder."
+        )
+    try:
+        model = library.CrossEncoder(name, device=None if device == "auto" else device)
+    except Exception as error:  # hub, file and device failures share no base class
+        raise ModelUnusable(
+            f"The cross-encoder {name!r} cannot be loaded on device {device!r}: "
+            f"{_first_line(error)}"
+        ) from error
+    if model.num_labels != 1:
+        raise ModelUnusable(
+            f"The cross-encoder {name!r} has {model.num_labels} outputs; a model with one "
+            "relevance score is needed."
+        )
+    return model
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _logistic(value: float) -> float:
+    if value >= 0:
+        return 1 / (1 + math.exp(-value))
+    return math.exp(value) / (1 + math.exp(value))

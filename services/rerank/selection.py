@@ -1,0 +1,44 @@
+"""Which scored passages are kept: order, the cap on passages and the word ceiling."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A candidate with its score."""
+
+    passage_id: str
+    score: float
+    words: int
+    retrieval_rank: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """The passages that stay, best first, and the words they hold."""
+
+    passages: tuple[Scored, ...]
+    words: int
+
+
+def select(scored: Iterable[Scored], *, max_passages: int, max_words: int) -> Kept:
+    """Keep the best within both limits.
+
+    Equal scores are ordered by retrieval rank, then by id, so the same input always gives the same
+    output. A candidate that would cross the word ceiling is left out and smaller ones behind it may
+    still follow.
+    """
+    kept: list[Scored] = []
+    words = 0
+    for candidate in sorted(scored, key=_best_first):
+        if len(kept) == max_passages:
+            break
+        if words + candidate.words <= max_words:
+            kept.append(candidate)
+            words += candidate.words
+    return Kept(passages=tuple(kept), words=words)
+
+
+def _best_first(candidate: Scored) -> tuple[float, int, str]:
+    return (-candidate.score, candidate.retrieval_rank, candidate.passage_id)
