@@ -1,0 +1,159 @@
+"""Ceilings of a run: numbers, clamps, admission of calls, charging of words. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+class BadNumber(ValueError):
+    """A configured number cannot be used; the message names it and what it must be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceilings:
+    """Resource limits of a run at one stage, cumulative over the run."""
+
+    calls: int
+    words: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Harness:
+    """The configured numbers, copied into every run when it starts."""
+
+    max_retrieval_tools: int = 10
+    hard_word_ceiling: int = 7_500
+    max_rerank_chunks: int = 15
+    budget_increment: int = 5
+    word_increment: int = 3_750
+    chunk_increment: int = 5
+    max_extensions: int = 2
+    soft_word_ratio: float = 0.8
+    hitl_enabled: bool = True
+
+    def ceilings(self, extensions: int) -> Ceilings:
+        """The ceilings after so many granted extensions."""
+        return Ceilings(
+            calls=self.max_retrieval_tools + extensions * self.budget_increment,
+            words=self.hard_word_ceiling + extensions * self.word_increment,
+            passages=self.max_rerank_chunks + extensions * self.chunk_increment,
+        )
+
+
+# Inclusive bounds of the whole numbers; the upper ones keep a slip of the pen from becoming a bill.
+BOUNDS: Mapping[str, tuple[int, int]] = {
+    "max_retrieval_tools": (1, 1_000),
+    "hard_word_ceiling": (100, 1_000_000),
+    "max_rerank_chunks": (1, 200),
+    "budget_increment": (0, 1_000),
+    "word_increment": (0, 1_000_000),
+    "chunk_increment": (0, 200),
+    "max_extensions": (0, 10),
+}
+
+
+def harness_from(section: Mapping[str, Any]) -> Harness:
+    """The harness of a configuration; what it leaves out keeps its default. Raises BadNumber."""
+    known = {field.name for field in fields(Harness)}
+    for name, value in section.items():
+        if name not in known:
+            raise BadNumber(
+                f"search_harness has no setting {name!r}; it has {', '.join(sorted(known))}."
+            )
+        _check(name, value)
+    return Harness(**section)
+
+
+def _check(name: str, value: object) -> None:
+    if name == "hitl_enabled":
+        if not isinstance(value, bool):
+            raise BadNumber(f"search_harness.{name} must be true or false, not {value!r}.")
+    elif name == "soft_word_ratio":
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 < float(value) <= 1:  # type: ignore[arg-type]  # a number by the line above
+            raise BadNumber(f"search_harness.{name} must be above 0 and at most 1, not {value!r}.")
+    else:
+        low, high = BOUNDS[name]
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise BadNumber(
+                f"search_harness.{name} must be a whole number from {low} to {high}, not {value!r}."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """A request's options as applied."""
+
+    max_extensions: int
+    hitl_enabled: bool
+
+
+def clamp(
+    harness: Harness, *, max_extensions: int | None, hitl_enabled: bool | None
+) -> tuple[Options, tuple[str, ...]]:
+    """The options within the configured ones, and a warning for each that was lowered."""
+    warnings = []
+    extensions = harness.max_extensions if max_extensions is None else max_extensions
+    if extensions > harness.max_extensions:
+        warnings.append(
+            f"max_extensions was lowered from {extensions} to the configured "
+            f"{harness.max_extensions}."
+        )
+        extensions = harness.max_extensions
+    asks = harness.hitl_enabled if hitl_enabled is None else hitl_enabled
+    if asks and not harness.hitl_enabled:
+        warnings.append("hitl_enabled was set to false: checkpoints are off in the configuration.")
+        asks = False
+    return Options(max_extensions=extensions, hitl_enabled=asks), tuple(warnings)
+
+
+def admit(counted: Sequence[bool], *, used: int, limit: int, words_spent: bool) -> tuple[int, ...]:
+    """Numbers for a turn's calls in the model's order: from 1 for an admitted counted call, else 0.
+
+    Calls that are not counted (`counted` false) run all the same; a counted call with 0 is blocked.
+    """
+    numbers = []
+    for is_counted in counted:
+        admitted = is_counted and used < limit and not words_spent
+        used += admitted
+        numbers.append(used if admitted else 0)
+    return tuple(numbers)
+
+
+def sentences_that_fit(sentence_words: Sequence[int], room: int) -> int:
+    """How many sentences from the start stay within the room."""
+    kept = 0
+    for words in sentence_words:
+        if words > room:
+            break
+        room -= words
+        kept += 1
+    return kept
+
+
+def notice(
+    *, call_number: int, words_used: int, ceilings: Ceilings, soft_word_ratio: float, cut: bool
+) -> str:
+    """What the agent is told beside a result; empty while there is room."""
+    parts = []
+    if cut:
+        parts.append("The text was cut at a sentence: the word ceiling is reached.")
+    if call_number == ceilings.calls - 1:
+        parts.append(f"Call {call_number} of {ceilings.calls}: one call is left.")
+    elif call_number == ceilings.calls:
+        parts.append(f"Call {call_number} of {ceilings.calls}: no call is left.")
+    if words_used >= soft_word_ratio * ceilings.words and not cut:
+        parts.append(f"{words_used} of {ceilings.words} words are used.")
+    if parts:
+        parts.append("Conclude with conclude_search, or ask with request_search_extension.")
+    return " ".join(parts)
+
+
+def block_notice(ceilings: Ceilings, *, words_spent: bool) -> str:
+    """What the agent is told instead of a result."""
+    what = f"{ceilings.words} words" if words_spent else f"{ceilings.calls} calls"
+    return (
+        f"Blocked: the ceiling of {what} is reached and this call was not made. "
+        "Conclude with conclude_search, or ask with request_search_extension."
+    )

@@ -1,0 +1,136 @@
+"""Passages as a run keeps them: text, pages and what a citation says of the document. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+NO_PAGE = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A Zotero item; a key is unique only within its library."""
+
+    library: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """The text that a passage belongs to. Kind and reading state are names of the wire's enums."""
+
+    id: str
+    item: Item
+    attachment_key: str
+    title: str
+    creators: tuple[str, ...]
+    year: str
+    citation_key: str
+    kind: str
+    reading_state: str
+    reading_reason: str
+    page_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSpan:
+    """A half-open range of the text's code points on one physical page."""
+
+    start: int
+    end: int
+    page_index: int
+    page_label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A chunk of a document."""
+
+    id: str
+    document: Document
+    section_path: tuple[str, ...]
+    text: str
+    page_spans: tuple[PageSpan, ...]
+    ordinal: int
+
+    def cut(self, end: int) -> "Passage":
+        """The passage up to a code point, its page spans cut with it."""
+        spans = tuple(
+            replace(span, end=min(span.end, end)) for span in self.page_spans if span.start < end
+        )
+        return replace(self, text=self.text[:end], page_spans=spans)
+
+    def page_at(self, offset: int) -> tuple[int, str]:
+        """Physical page and label of a code point; NO_PAGE and "" for a text without pages."""
+        for span in self.page_spans:
+            if span.start <= offset < span.end:
+                return span.page_index, span.page_label
+        if not self.page_spans:
+            return NO_PAGE, ""
+        nearest = min(self.page_spans, key=lambda span: abs(span.start - offset))
+        return nearest.page_index, nearest.page_label
+
+    @property
+    def heading(self) -> str:
+        """Document and section titles on one line."""
+        return " · ".join(part for part in (self.document.title, *self.section_path) if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A passage that a run gathered, and how."""
+
+    passage: Passage
+    words: int
+    # 1-based best place in the result that brought it.
+    rank: int
+    similarity: float | None
+    step_key: str
+
+
+def to_json(passage: Passage) -> dict[str, Any]:
+    """Everything but the text, which has its own column."""
+    document = passage.document
+    return {
+        "document": {
+            "id": document.id,
+            "library": document.item.library,
+            "key": document.item.key,
+            "attachment_key": document.attachment_key,
+            "title": document.title,
+            "creators": list(document.creators),
+            "year": document.year,
+            "citation_key": document.citation_key,
+            "kind": document.kind,
+            "reading_state": document.reading_state,
+            "reading_reason": document.reading_reason,
+            "page_count": document.page_count,
+        },
+        "section_path": list(passage.section_path),
+        "page_spans": [
+            [span.start, span.end, span.page_index, span.page_label] for span in passage.page_spans
+        ],
+        "ordinal": passage.ordinal,
+    }
+
+
+def from_json(passage_id: str, text: str, data: Mapping[str, Any]) -> Passage:
+    """The passage that `to_json` wrote."""
+    document = dict(data["document"])
+    item = Item(library=document.pop("library"), key=document.pop("key"))
+    document["creators"] = tuple(document["creators"])
+    return Passage(
+        id=passage_id,
+        document=Document(item=item, **document),
+        section_path=tuple(data["section_path"]),
+        text=text,
+        page_spans=_spans(data["page_spans"]),
+        ordinal=data["ordinal"],
+    )
+
+
+def _spans(rows: Sequence[Sequence[Any]]) -> tuple[PageSpan, ...]:
+    return tuple(
+        PageSpan(start=start, end=end, page_index=page_index, page_label=label)
+        for start, end, page_index, label in rows
+    )

@@ -1,0 +1,67 @@
+"""What the orchestrator can be told."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, SecretStr
+from pydantic_settings import SettingsConfigDict
+
+from services.chassis.settings import ProcessSettings
+
+
+class ConfigError(Exception):
+    """The configuration file cannot be used; the message says what to change."""
+
+
+class Settings(ProcessSettings):
+    """The orchestrator's environment."""
+
+    model_config = SettingsConfigDict(env_prefix="ORCHESTRATOR_")
+
+    port: int = Field(default=50054, ge=0, le=65535)
+    database_url: SecretStr
+    nats_url: str = "nats://127.0.0.1:4223"
+    search_target: str = "127.0.0.1:50051"
+    rerank_target: str = "127.0.0.1:50052"
+    synth_target: str = "127.0.0.1:50053"
+    config_file: Path = Path("zocrates_config.json")
+
+    model_deadline_s: float = Field(default=300, gt=0)
+    """A model call in all."""
+    model_silence_s: float = Field(default=60, gt=0)
+    """A model call without a sign of life."""
+    peer_deadline_s: float = Field(default=20, gt=0)
+    """Any other call, its retries included; also how long an absent peer is waited for."""
+
+    lease_s: float = Field(default=5, gt=0)
+    renew_s: float = Field(default=1.5, gt=0)
+    poll_s: float = Field(default=1.0, gt=0)
+    max_runs: int = Field(default=32, ge=1)
+    """Runs that this process works on at a time."""
+    pool_size: int = Field(default=10, ge=2)
+
+    support_threshold: float = Field(default=0.5, ge=0, le=1)
+    """A claim whose passage scores below this is unsupported."""
+    request_key_hours: int = Field(default=24, ge=1)
+    step_days: int = Field(default=30, ge=1)
+    """How long the steps of a completed run are kept; its events, evidence and answer stay."""
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """The file's `search_harness` section, not yet validated; raises ConfigError."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(
+            f"The configuration file {str(path)!r} is missing; "
+            "name one in ORCHESTRATOR_CONFIG_FILE."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"The configuration file {str(path)!r} cannot be read: {error}"
+        ) from error
+    section = content.get("search_harness") if isinstance(content, dict) else None
+    if not isinstance(section, dict):
+        raise ConfigError(f"The configuration file {str(path)!r} has no object 'search_harness'.")
+    return section

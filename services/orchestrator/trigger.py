@@ -1,0 +1,172 @@
+"""When a pass ends, what its report says, and whether a checkpoint follows. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from services.orchestrator.ceilings import Ceilings, Options
+from services.orchestrator.tools import Conclude, RequestExtension
+
+IDLE_TURNS = 2
+
+
+class Ending(StrEnum):
+    """Why a pass ended."""
+
+    CONCLUDED = "concluded"
+    ASKED = "asked"
+    SILENT = "silent"
+    IDLE = "idle"
+    TURNS = "turns"
+
+
+class Trigger(StrEnum):
+    """Why a checkpoint is set."""
+
+    AGENT = "agent"
+    GAPS = "gaps"
+
+
+class CallOutcome(StrEnum):
+    """What became of a call, as far as the end of a pass and its report depend on it."""
+
+    NEW = "new"
+    EMPTY = "empty"
+    FAILED = "failed"
+    REPEATED = "repeated"
+    BLOCKED = "blocked"
+    UNKNOWN = "unknown"
+    REFUSED = "refused"
+    CONTROL = "control"
+
+
+# Calls that bring a pass no further: two turns of nothing else end it.
+IDLE_OUTCOMES = frozenset(
+    {CallOutcome.BLOCKED, CallOutcome.UNKNOWN, CallOutcome.REPEATED, CallOutcome.REFUSED}
+)
+UNANSWERED = frozenset({CallOutcome.EMPTY, CallOutcome.FAILED, CallOutcome.BLOCKED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRecord:
+    """One finished call of a pass."""
+
+    outcome: CallOutcome
+    # The query of a search, empty for any other call.
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One finished turn of a pass: its calls, and the last request to stop among them."""
+
+    calls: tuple[CallRecord, ...]
+    conclusion: Conclude | None = None
+    extension: RequestExtension | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing new was tried."""
+        return all(call.outcome in IDLE_OUTCOMES for call in self.calls)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a pass found and what it left open."""
+
+    summary: str
+    gaps: tuple[str, ...]
+    automatic: bool
+    reason: str
+    ending: Ending
+    # Whether the agent asked for an extension in this pass.
+    asked: bool
+
+
+def turn_limit(ceilings: Ceilings) -> int:
+    """The most turns that a pass may take."""
+    return 2 * ceilings.calls + 3
+
+
+def ending(turns: Sequence[Turn], ceilings: Ceilings) -> Ending | None:
+    """Why the pass is over after these turns; None while it goes on."""
+    if not turns:
+        return None
+    last = turns[-1]
+    if last.conclusion is not None:
+        return Ending.CONCLUDED
+    if last.extension is not None:
+        return Ending.ASKED
+    if not last.calls:
+        return Ending.SILENT
+    if len(turns) >= IDLE_TURNS and all(turn.is_idle for turn in turns[-IDLE_TURNS:]):
+        return Ending.IDLE
+    if len(turns) >= turn_limit(ceilings):
+        return Ending.TURNS
+    return None
+
+
+REASONS = {
+    Ending.ASKED: "The search agent asked for an extension.",
+    Ending.SILENT: "The search agent stopped without a conclusion.",
+    Ending.IDLE: "The search agent made only blocked, unknown or repeated calls twice in a row.",
+    Ending.TURNS: "The search agent reached the limit of turns.",
+}
+
+
+def report(turns: Sequence[Turn], why: Ending, *, question: str, found_any: bool) -> Report:
+    """The agent's own report if it concluded, else one made from the record."""
+    extension = next((turn.extension for turn in reversed(turns) if turn.extension), None)
+    conclusion = turns[-1].conclusion if turns else None
+    if conclusion is not None:
+        return Report(
+            summary=conclusion.summary,
+            gaps=_unique(conclusion.gaps),
+            automatic=False,
+            reason="",
+            ending=why,
+            asked=extension is not None,
+        )
+    missing = extension.missing_aspects if extension else ()
+    gaps = _unique([*missing, *unanswered_queries(turns)])
+    if not gaps and not found_any:
+        gaps = (question,)
+    return Report(
+        summary=extension.covered_summary if extension else _covered(turns),
+        gaps=gaps,
+        automatic=True,
+        reason=REASONS[why],
+        ending=why,
+        asked=extension is not None,
+    )
+
+
+def unanswered_queries(turns: Sequence[Turn]) -> tuple[str, ...]:
+    """Queries that no call of the pass answered, in the order they were first asked."""
+    answered = {
+        call.query for turn in turns for call in turn.calls if call.outcome is CallOutcome.NEW
+    }
+    return _unique(
+        call.query
+        for turn in turns
+        for call in turn.calls
+        if call.query and call.outcome in UNANSWERED and call.query not in answered
+    )
+
+
+def _covered(turns: Sequence[Turn]) -> str:
+    queries = (
+        call.query for turn in turns for call in turn.calls if call.outcome is CallOutcome.NEW
+    )
+    return "; ".join(query for query in _unique(queries) if query)
+
+
+def _unique(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
+
+
+def checkpoint(last: Report, options: Options, *, extensions_used: int) -> Trigger | None:
+    """What the run stops for after a pass; None: straight on to rerank."""
+    if not options.hitl_enabled or extensions_used >= options.max_extensions or not last.gaps:
+        return None
+    return Trigger.AGENT if last.asked else Trigger.GAPS
