@@ -1,0 +1,128 @@
+"""Where an attachment's file is on this machine, or why it cannot be used."""
+
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from services.search.library.records import USER_LIBRARY, LinkMode, Unread
+
+STORED = "storage:"
+RELATIVE = "attachments:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """A file that exists, or the reason why there is none to read."""
+
+    path: Path | None = None
+    unread: Unread | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folders:
+    """The folders that stored and linked paths start from."""
+
+    data_dir: Path
+    base_folder: Path | None = None
+
+    def locate(self, *, library: str, key: str, link_mode: LinkMode, stored_path: str) -> Location:
+        """Find the file of an attachment by the path text that Zotero keeps."""
+        match link_mode:
+            case LinkMode.LINKED_URL | LinkMode.EMBEDDED_IMAGE:
+                return Location()
+            case LinkMode.IMPORTED_FILE | LinkMode.IMPORTED_URL:
+                return self._stored(key, stored_path)
+            case LinkMode.LINKED_FILE:
+                return self._linked(library, stored_path)
+
+    def _stored(self, key: str, stored_path: str) -> Location:
+        name = stored_path.removeprefix(STORED)
+        if not name:
+            return _missing("Zotero has not recorded a file name for this attachment.")
+        if not _stays_inside(key):
+            return _outside(key)
+        return _inside(self.data_dir / "storage" / key, name, "Zotero's storage folder")
+
+    def _linked(self, library: str, stored_path: str) -> Location:
+        if library != USER_LIBRARY:
+            # Zotero has no linked files in groups, so such a path was put there by somebody else's program.
+            return Location(
+                unread=Unread.OUTSIDE_LIBRARY,
+                detail="Linked files are read from the personal library only, and this one is in a group.",
+            )
+        if not stored_path:
+            return _missing("Zotero has not recorded a path for this linked file.")
+        if stored_path.startswith(RELATIVE):
+            return self._under_base(stored_path.removeprefix(RELATIVE))
+        path = Path(stored_path)
+        if not path.is_absolute():
+            return _missing(
+                f"The linked path {stored_path!r} belongs to another computer or operating system."
+            )
+        return _existing(path) or _missing(f"The linked file {stored_path!r} does not exist.")
+
+    def _under_base(self, relative: str) -> Location:
+        if self.base_folder is None:
+            return Location(
+                unread=Unread.BASE_FOLDER_UNKNOWN,
+                detail=f"The file {relative!r} is kept under Zotero's base directory for linked files, "
+                "which is not known here.",
+            )
+        return _inside(self.base_folder, relative, "the base directory for linked files")
+
+
+def _inside(folder: Path, relative: str, folder_name: str) -> Location:
+    """The file below the folder, refusing every way to leave it: `..`, an absolute path, a link."""
+    if not _stays_inside(relative):
+        return _outside(relative)
+    found = _existing(folder / relative)
+    if found is None or found.path is None:
+        return found or _missing(
+            f"The file {relative!r} is not in {folder_name}; it may not be downloaded."
+        )
+    if not found.path.resolve().is_relative_to(folder.resolve()):
+        return _outside(relative)
+    return found
+
+
+def _stays_inside(relative: str) -> bool:
+    """Whether the path text cannot lead out of its folder, read as any system reads it."""
+    windows = PureWindowsPath(relative)
+    return not (
+        "\0" in relative
+        or PurePosixPath(relative).is_absolute()
+        or windows.root
+        or windows.drive
+        or ".." in PurePosixPath(relative).parts
+        or ".." in windows.parts
+    )
+
+
+def _existing(path: Path) -> Location | None:
+    """The path in the Unicode form that the file system has: names made on a Mac may be decomposed."""
+    for form in (
+        str(path),
+        unicodedata.normalize("NFC", str(path)),
+        unicodedata.normalize("NFD", str(path)),
+    ):
+        try:
+            if Path(form).is_file():
+                return Location(path=Path(form))
+        except (
+            OSError,
+            ValueError,
+        ) as error:  # a name that is too long, a folder without permission
+            return _missing(f"The file {form!r} cannot be looked up ({error}).")
+    return None
+
+
+def _missing(detail: str) -> Location:
+    return Location(unread=Unread.FILE_MISSING, detail=detail)
+
+
+def _outside(path_text: str) -> Location:
+    return Location(
+        unread=Unread.OUTSIDE_LIBRARY,
+        detail=f"The path {path_text!r} leads out of the library's folder, so it is not followed.",
+    )
