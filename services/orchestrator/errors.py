@@ -1,0 +1,107 @@
+"""What can go wrong in the orchestrator, for callers and between its own layers."""
+
+from grpc import StatusCode
+
+from services.chassis.errors import ServiceError
+
+
+class UnknownSession(ServiceError):
+    """No such session, or another owner's."""
+
+    code, reason = StatusCode.NOT_FOUND, "UNKNOWN_SESSION"
+
+
+class UnknownRun(ServiceError):
+    """No such run, or another owner's."""
+
+    code, reason = StatusCode.NOT_FOUND, "UNKNOWN_RUN"
+
+
+class UnknownPassage(ServiceError):
+    """The run gathered no such passage."""
+
+    code, reason = StatusCode.NOT_FOUND, "UNKNOWN_PASSAGE"
+
+
+class RunActive(ServiceError):
+    """The session has a run that is not finished."""
+
+    code, reason = StatusCode.FAILED_PRECONDITION, "RUN_ACTIVE"
+
+
+class IdempotencyMismatch(ServiceError):
+    """The key was used for another request."""
+
+    code, reason = StatusCode.FAILED_PRECONDITION, "IDEMPOTENCY_MISMATCH"
+
+
+class InvalidCursor(ServiceError):
+    """The cursor did not come from this server."""
+
+    code, reason = StatusCode.INVALID_ARGUMENT, "INVALID_CURSOR"
+
+
+class InvalidPosition(ServiceError):
+    """The sequence is no position of the run."""
+
+    code, reason = StatusCode.INVALID_ARGUMENT, "INVALID_POSITION"
+
+
+class DatabaseDown(ServiceError):
+    """The database cannot be reached now; what was asked may be asked again."""
+
+    code, reason = StatusCode.UNAVAILABLE, "DATABASE_UNAVAILABLE"
+
+    def __init__(self, cause: str) -> None:
+        super().__init__("The database cannot be reached now; try again in a moment.")
+        self.cause = cause
+
+
+class Stale(Exception):
+    """The lease's epoch is over: somebody else holds the run, and this write did nothing."""
+
+    def __init__(self, run_id: str, epoch: int) -> None:
+        super().__init__(f"Run {run_id!r} is no longer held with epoch {epoch}.")
+        self.run_id, self.epoch = run_id, epoch
+
+
+class HandOver(Exception):
+    """The process is stopping: the run is left to another one at a step's border."""
+
+
+class PeerError(Exception):
+    """A peer did not do its work. `code` is for programs, the text for the person who asked."""
+
+    code = "PEER_ERROR"
+    retryable = False
+
+    def __init__(self, peer: str, message: str) -> None:
+        super().__init__(message)
+        self.peer = peer
+
+
+class PeerUnavailable(PeerError):
+    """A peer cannot be reached, after all retries that the deadline allows."""
+
+    code, retryable = "PEER_UNAVAILABLE", True
+
+    def __init__(self, peer: str) -> None:
+        super().__init__(peer, f"The {peer} process cannot be reached; try again in a moment.")
+
+
+class PeerTimeout(PeerError):
+    """A peer did not answer in time."""
+
+    code, retryable = "PEER_TIMEOUT", True
+
+    def __init__(self, peer: str, seconds: float) -> None:
+        super().__init__(peer, f"The {peer} process gave no answer within {seconds:g} seconds.")
+
+
+class PeerRefused(PeerError):
+    """A peer answered with an error of its own, which is kept as it is."""
+
+    def __init__(self, peer: str, reason: str, message: str, *, retryable: bool) -> None:
+        super().__init__(peer, message)
+        self.code = reason
+        self.retryable = retryable

@@ -1,0 +1,227 @@
+"""Steps, evidence and events of a run: each step is one statement, fenced by the lease's epoch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from sqlalchemy import text
+
+from services.orchestrator import passages, run
+from services.orchestrator.errors import Stale
+from services.orchestrator.events import NewEvent
+from services.orchestrator.passages import Evidence
+from services.orchestrator.run import Action, Lease, Stage, State, Usage
+from services.orchestrator.store.database import Database, as_json
+
+STARTED = "started"
+DONE = "done"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A recorded unit of work."""
+
+    key: str
+    input: Mapping[str, Any]
+    output: Mapping[str, Any]
+    attempt: int = 1
+    is_done: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What one write adds to a run, and where the run stands afterwards."""
+
+    stage: Stage
+    pass_number: int
+    usage: Usage
+    step: Step | None = None
+    events: Sequence[NewEvent] = ()
+    evidence: Sequence[Evidence] = ()
+    # The ordinal of the first piece of evidence.
+    evidence_from: int = 0
+    # Set when the run ends with this write.
+    ending: Action | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """All that a run has recorded."""
+
+    steps: Mapping[str, Step] = field(default_factory=dict)
+    evidence: Sequence[Evidence] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastTurn:
+    """A finished turn of a session."""
+
+    prompt: str
+    answer: str
+    cited_titles: tuple[str, ...]
+
+
+RECORD = text("""
+    WITH moved AS (
+        UPDATE run SET
+            last_sequence = last_sequence + jsonb_array_length(CAST(:events AS jsonb)),
+            version = version + 1, stage = :stage, pass = :pass, usage = CAST(:usage AS jsonb),
+            state = :state, update_time = clock_timestamp(),
+            relay_due = relay_due OR jsonb_array_length(CAST(:events AS jsonb)) > 0,
+            lease_owner = CASE WHEN :ends THEN NULL ELSE lease_owner END,
+            lease_until = CASE WHEN :ends THEN NULL ELSE lease_until END,
+            finish_time = CASE WHEN :ends THEN clock_timestamp() ELSE finish_time END
+        WHERE id = :run_id AND lease_epoch = :epoch AND state = ANY(:sources)
+          AND NOT EXISTS (
+              SELECT FROM step WHERE run_id = :run_id AND key = CAST(:key AS text)
+              AND (state = 'done' OR (state = :step_state AND attempt >= :attempt)))
+        RETURNING last_sequence
+    ), noted AS (
+        INSERT INTO step (run_id, key, state, attempt, input, output)
+        SELECT :run_id, CAST(:key AS text), :step_state, CAST(:attempt AS int),
+               CAST(:input AS jsonb), CAST(:output AS jsonb)
+        FROM moved WHERE CAST(:key AS text) IS NOT NULL
+        ON CONFLICT (run_id, key) DO UPDATE
+        SET state = excluded.state, attempt = excluded.attempt, output = excluded.output
+    ), found AS (
+        INSERT INTO evidence (run_id, passage_id, ordinal, step_key, words, rank, similarity,
+                              text, passage)
+        SELECT :run_id, one.passage_id, one.ordinal, one.step_key, one.words, one.rank,
+               one.similarity, one.text, one.passage
+        FROM moved, jsonb_to_recordset(CAST(:evidence AS jsonb)) AS one(
+            passage_id text, ordinal int, step_key text, words int, rank int,
+            similarity float8, text text, passage jsonb)
+    ), told AS (
+        INSERT INTO event (run_id, sequence, type, payload, time)
+        SELECT :run_id,
+               moved.last_sequence - jsonb_array_length(CAST(:events AS jsonb)) + told.place,
+               told.event ->> 'type', told.event -> 'payload', clock_timestamp()
+        FROM moved,
+             jsonb_array_elements(CAST(:events AS jsonb)) WITH ORDINALITY AS told(event, place)
+    )
+    SELECT last_sequence FROM moved
+""")
+# Asked only after a write that did nothing: was it refused, or had it been done before?
+STANDING = text("""
+    SELECT lease_epoch, state, last_sequence,
+           EXISTS (SELECT FROM step WHERE run_id = :run_id AND key = CAST(:key AS text)
+                   AND (state = 'done' OR (state = :step_state AND attempt >= :attempt))
+                  ) AS is_recorded
+    FROM run WHERE id = :run_id
+""")
+STEPS = text("SELECT key, state, attempt, input, output FROM step WHERE run_id = :run_id")
+EVIDENCE = text("""
+    SELECT passage_id, step_key, words, rank, similarity, text, passage
+    FROM evidence WHERE run_id = :run_id ORDER BY ordinal
+""")
+CONVERSATION = text("""
+    SELECT run.prompt, event.payload
+    FROM run JOIN event ON event.run_id = run.id AND event.type = 'answer'
+    WHERE run.session_id = :session_id AND run.ordinal < :ordinal AND run.state = 'COMPLETED'
+    ORDER BY run.ordinal DESC LIMIT :turns
+""")
+
+
+class History:
+    """Reads and writes what a run did."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def record(self, lease: Lease, entry: Entry) -> int:
+        """Write an entry once and return the run's last sequence. Raises Stale, DatabaseDown.
+
+        The same entry may be written again when the reply to the first try was lost.
+        """
+        parameters = _parameters(lease, entry)
+        rows = await self._database.fetch(RECORD, parameters)
+        if rows:
+            return int(rows[0].last_sequence)
+        names = ("run_id", "key", "step_state", "attempt")
+        standing = await self._database.fetch(STANDING, {name: parameters[name] for name in names})
+        if not standing or standing[0].lease_epoch != lease.epoch:
+            raise Stale(lease.run_id, lease.epoch)
+        (now,) = standing
+        # The epoch is ours, so nobody else can have written: this is our own write, found again.
+        if now.is_recorded or (entry.step is None and now.state == parameters["state"]):
+            return int(now.last_sequence)
+        raise run.WrongState(lease.run_id, State(now.state), entry.ending or Action.CLAIM)
+
+    async def load(self, run_id: str) -> Recorded:
+        """What a run has recorded so far; to be called by its holder."""
+        steps = await self._database.fetch(STEPS, {"run_id": run_id})
+        found = await self._database.fetch(EVIDENCE, {"run_id": run_id})
+        return Recorded(
+            steps={
+                row.key: Step(
+                    key=row.key,
+                    input=row.input,
+                    output=row.output,
+                    attempt=row.attempt,
+                    is_done=row.state == DONE,
+                )
+                for row in steps
+            },
+            evidence=[
+                Evidence(
+                    passage=passages.from_json(row.passage_id, row.text, row.passage),
+                    words=row.words,
+                    rank=row.rank,
+                    similarity=row.similarity,
+                    step_key=row.step_key,
+                )
+                for row in found
+            ],
+        )
+
+    async def conversation(self, session_id: str, before: int, *, turns: int) -> list[PastTurn]:
+        """The last answered turns before an ordinal, oldest first."""
+        rows = await self._database.fetch(
+            CONVERSATION, {"session_id": session_id, "ordinal": before, "turns": turns}
+        )
+        return [
+            PastTurn(
+                prompt=row.prompt,
+                answer=row.payload["markdown"],
+                cited_titles=tuple(
+                    dict.fromkeys(one["title"] for one in row.payload["citations"] if one["title"])
+                ),
+            )
+            for row in reversed(rows)
+        ]
+
+
+def _parameters(lease: Lease, entry: Entry) -> dict[str, Any]:
+    step = entry.step
+    return {
+        "run_id": lease.run_id,
+        "epoch": lease.epoch,
+        "stage": entry.stage,
+        "pass": entry.pass_number,
+        "usage": as_json(asdict(entry.usage)),
+        "state": run.target(entry.ending) if entry.ending else State.RUNNING,
+        "sources": list(run.sources(entry.ending)) if entry.ending else [State.RUNNING],
+        "ends": entry.ending is not None,
+        "key": step.key if step else None,
+        "step_state": (DONE if step.is_done else STARTED) if step else DONE,
+        "attempt": step.attempt if step else 1,
+        "input": as_json(step.input if step else {}),
+        "output": as_json(step.output if step else {}),
+        "events": as_json([{"type": one.type, "payload": one.payload} for one in entry.events]),
+        "evidence": as_json(
+            [_row(one, entry.evidence_from + place) for place, one in enumerate(entry.evidence)]
+        ),
+    }
+
+
+def _row(evidence: Evidence, ordinal: int) -> dict[str, Any]:
+    return {
+        "passage_id": evidence.passage.id,
+        "ordinal": ordinal,
+        "step_key": evidence.step_key,
+        "words": evidence.words,
+        "rank": evidence.rank,
+        "similarity": evidence.similarity,
+        "text": evidence.passage.text,
+        "passage": passages.to_json(evidence.passage),
+    }

@@ -1,0 +1,110 @@
+"""Events on their way to NATS: runs are claimed, rows are read in sequence, positions are kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import text
+
+from services.orchestrator.store.database import Database
+from services.orchestrator.store.sessions import StoredEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parcel:
+    """A run whose events wait to be published, from a position on."""
+
+    run_id: str
+    session_id: str
+    published: int
+    trace: Mapping[str, str]
+
+
+CLAIM = text("""
+    UPDATE run SET relay_owner = :owner,
+                   relay_until = clock_timestamp() + make_interval(secs => :lease_s)
+    WHERE id IN (
+        SELECT id FROM run
+        WHERE relay_due AND NOT (id = ANY(:held))
+          AND (relay_owner IS NULL OR relay_owner = :owner OR relay_until < clock_timestamp())
+        ORDER BY create_time LIMIT :limit FOR UPDATE SKIP LOCKED
+    )
+    RETURNING id, session_id, published_sequence, trace
+""")
+UNPUBLISHED = text("""
+    SELECT event.run_id, sequence, time, type, payload
+    FROM unnest(CAST(:ids AS text[]), CAST(:published AS bigint[])) AS held(id, published)
+    JOIN event ON event.run_id = held.id AND sequence > held.published
+    ORDER BY event.run_id, sequence LIMIT :limit
+""")
+# Keeps the claim while the run may still write, gives it up once the run's last row is out.
+MARK = text("""
+    UPDATE run SET
+        published_sequence = GREATEST(published_sequence, held.published),
+        relay_due = last_sequence > held.published,
+        relay_owner = CASE WHEN finish_time IS NULL AND NOT :ends THEN relay_owner END,
+        relay_until = CASE WHEN finish_time IS NULL AND NOT :ends
+                      THEN clock_timestamp() + make_interval(secs => :lease_s) END
+    FROM unnest(CAST(:ids AS text[]), CAST(:published AS bigint[])) AS held(id, published)
+    WHERE run.id = held.id AND relay_owner = :owner
+    RETURNING run.id, relay_owner IS NOT NULL AS is_kept
+""")
+
+
+class Outbox:
+    """What the relay reads and writes."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(
+        self, owner: str, *, held: Sequence[str], lease_s: float, limit: int
+    ) -> list[Parcel]:
+        """Take runs with unpublished events, besides those that are held already."""
+        rows = await self._database.fetch(
+            CLAIM, {"owner": owner, "held": list(held), "lease_s": lease_s, "limit": limit}
+        )
+        return [
+            Parcel(
+                run_id=row.id,
+                session_id=row.session_id,
+                published=row.published_sequence,
+                trace=row.trace,
+            )
+            for row in rows
+        ]
+
+    async def unpublished(
+        self, positions: Mapping[str, int], sessions: Mapping[str, str], *, limit: int
+    ) -> list[StoredEvent]:
+        """Events after the positions, in sequence within each run."""
+        rows = await self._database.fetch(
+            UNPUBLISHED,
+            {"ids": list(positions), "published": list(positions.values()), "limit": limit},
+        )
+        return [
+            StoredEvent(
+                session_id=sessions[row.run_id],
+                run_id=row.run_id,
+                sequence=row.sequence,
+                time=row.time,
+                type=row.type,
+                payload=row.payload,
+            )
+            for row in rows
+        ]
+
+    async def mark(
+        self, owner: str, positions: Mapping[str, int], *, lease_s: float, ends: bool
+    ) -> frozenset[str]:
+        """Store the positions reached; the runs in the result are still held by this owner."""
+        rows = await self._database.fetch(
+            MARK,
+            {
+                "owner": owner,
+                "ids": list(positions),
+                "published": list(positions.values()),
+                "lease_s": lease_s,
+                "ends": ends,
+            },
+        )
+        return frozenset(row.id for row in rows if row.is_kept)

@@ -1,0 +1,251 @@
+"""Runs as work: started once, claimed by one, renewed, handed back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from services.orchestrator import run as states
+from services.orchestrator.errors import IdempotencyMismatch, RunActive, UnknownSession
+from services.orchestrator.events import NewEvent
+from services.orchestrator.run import ACTIVE, Action, ClaimedRun, Lease, Stage, State, Usage
+from services.orchestrator.store.database import Database, Rows, as_json
+
+ROUTE = "StartTurn"
+TITLE_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A validated prompt with its circumstances, ready to be stored."""
+
+    owner: str
+    session_id: str
+    prompt: str
+    active_items: Sequence[Mapping[str, Any]]
+    scope: Mapping[str, Any]
+    options: Mapping[str, Any]
+    ceilings: Mapping[str, Any]
+    trace: Mapping[str, str]
+    events: Sequence[NewEvent]
+    idempotency_key: str
+    body_hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """The run that a turn started, or that its key had started before."""
+
+    session_id: str
+    run_id: str
+    replayed: bool
+
+
+TAKE_KEY = text("""
+    INSERT INTO request_key (owner, route, key, body_hash, run_id, reply)
+    VALUES (:owner, :route, :key, :body_hash, :run_id, '{}')
+    ON CONFLICT DO NOTHING RETURNING key
+""")
+READ_KEY = text("""
+    SELECT request_key.body_hash, run.id AS run_id, run.session_id
+    FROM request_key JOIN run ON run.id = request_key.run_id
+    WHERE request_key.owner = :owner AND route = :route AND key = :key
+""")
+NEW_SESSION = text("INSERT INTO session (id, owner, title) VALUES (:id, :owner, :title)")
+# The row lock orders turns, and later rewinds, of one session.
+LOCK_SESSION = text("SELECT id FROM session WHERE id = :id AND owner = :owner FOR UPDATE")
+ACTIVE_RUN = text("""
+    SELECT id, state FROM run
+    WHERE session_id = :session_id AND kind = 'chat' AND state = ANY(:active)
+""")
+NEW_RUN = text("""
+    WITH numbered AS (
+        UPDATE session SET last_ordinal = last_ordinal + 1, update_time = clock_timestamp()
+        WHERE id = :session_id RETURNING last_ordinal
+    ), begun AS (
+        INSERT INTO run (id, session_id, ordinal, kind, owner, prompt, active_items, scope,
+                         options, ceilings, state, stage, last_sequence, trace, schema_version)
+        SELECT :id, :session_id, last_ordinal, 'chat', :owner, :prompt,
+               CAST(:active_items AS jsonb), CAST(:scope AS jsonb), CAST(:options AS jsonb),
+               CAST(:ceilings AS jsonb), :state, :stage, jsonb_array_length(CAST(:events AS jsonb)),
+               CAST(:trace AS jsonb), :schema_version
+        FROM numbered RETURNING id
+    )
+    INSERT INTO event (run_id, sequence, type, payload, time)
+    SELECT begun.id, told.place, told.event ->> 'type', told.event -> 'payload', clock_timestamp()
+    FROM begun, jsonb_array_elements(CAST(:events AS jsonb)) WITH ORDINALITY AS told(event, place)
+""")
+CLAIM = text("""
+    UPDATE run SET state = :running, lease_owner = :owner, lease_epoch = lease_epoch + 1,
+                   lease_until = clock_timestamp() + make_interval(secs => :lease_s),
+                   version = version + 1
+    WHERE id IN (
+        SELECT id FROM run
+        WHERE state IN ('QUEUED', 'RUNNING') AND schema_version <= :schema_version
+          AND (state = 'QUEUED' OR lease_until < clock_timestamp())
+        ORDER BY create_time LIMIT :limit FOR UPDATE SKIP LOCKED
+    )
+    RETURNING id, session_id, ordinal, prompt, active_items, scope, options, ceilings, stage, pass,
+              lease_epoch, last_sequence, usage, trace, create_time
+""")
+RENEW = text("""
+    UPDATE run SET lease_until = clock_timestamp() + make_interval(secs => :lease_s)
+    FROM unnest(CAST(:ids AS text[]), CAST(:epochs AS bigint[])) AS held(id, epoch)
+    WHERE run.id = held.id AND lease_epoch = held.epoch AND state = :running
+    RETURNING run.id
+""")
+RELEASE = text("""
+    UPDATE run SET state = :queued, lease_owner = NULL, lease_until = NULL, version = version + 1
+    WHERE id = :id AND lease_epoch = :epoch AND state = ANY(:sources)
+""")
+# Work that newer code has begun: left alone here, but not out of sight.
+UNKNOWN_SCHEMA = text("""
+    SELECT count(*) AS runs FROM run
+    WHERE state IN ('QUEUED', 'RUNNING') AND schema_version > :schema_version
+""")
+
+
+class Runs:
+    """Starts, claims, renews and hands back runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def start_turn(self, turn: Turn) -> Started:
+        """Store a turn once. Raises UnknownSession, RunActive, IdempotencyMismatch."""
+        run_id = uuid4().hex
+        async with self._database.transaction() as connection:
+            if turn.idempotency_key and (known := await _known(connection, turn, run_id)):
+                return known
+            session_id = await _session(connection, turn)
+            await connection.execute(
+                NEW_RUN,
+                {
+                    "id": run_id,
+                    "session_id": session_id,
+                    "owner": turn.owner,
+                    "prompt": turn.prompt,
+                    "active_items": as_json(list(turn.active_items)),
+                    "scope": as_json(turn.scope),
+                    "options": as_json(turn.options),
+                    "ceilings": as_json(turn.ceilings),
+                    "state": State.QUEUED,
+                    "stage": Stage.CONVERSE,
+                    "events": as_json([asdict(event) for event in turn.events]),
+                    "trace": as_json(turn.trace),
+                    "schema_version": states.SCHEMA_VERSION,
+                },
+            )
+        return Started(session_id=session_id, run_id=run_id, replayed=False)
+
+    async def claim(self, owner: str, *, limit: int, lease_s: float) -> tuple[ClaimedRun, ...]:
+        """Take due runs, oldest first; of several claimers each run gets one."""
+        rows = await self._database.fetch(
+            CLAIM,
+            {
+                "running": states.target(Action.CLAIM),
+                "owner": owner,
+                "lease_s": lease_s,
+                "limit": limit,
+                "schema_version": states.SCHEMA_VERSION,
+            },
+        )
+        return tuple(_claimed(row) for row in sorted(rows, key=lambda row: row.create_time))
+
+    async def renew(self, leases: Sequence[Lease], *, lease_s: float) -> frozenset[str]:
+        """Prolong all leases in one statement; the runs that are not in the result are lost."""
+        rows: Rows = await self._database.fetch(
+            RENEW,
+            {
+                "lease_s": lease_s,
+                "ids": [lease.run_id for lease in leases],
+                "epochs": [lease.epoch for lease in leases],
+                "running": State.RUNNING,
+            },
+        )
+        return frozenset(row.id for row in rows)
+
+    async def release(self, lease: Lease) -> None:
+        """Hand the run back for anybody to claim at once; nothing if it is no longer ours."""
+        await self._database.fetch(
+            RELEASE,
+            {
+                "id": lease.run_id,
+                "epoch": lease.epoch,
+                "queued": states.target(Action.RELEASE),
+                "sources": list(states.sources(Action.RELEASE)),
+            },
+        )
+
+    async def count_unknown_schema(self) -> int:
+        """How many runs wait for newer code than this."""
+        (row,) = await self._database.fetch(
+            UNKNOWN_SCHEMA, {"schema_version": states.SCHEMA_VERSION}
+        )
+        return int(row.runs)
+
+
+async def _known(connection: AsyncConnection, turn: Turn, run_id: str) -> Started | None:
+    """The earlier run of the key; None after taking the key for this one."""
+    key = {"owner": turn.owner, "route": ROUTE, "key": turn.idempotency_key}
+    # A second request waits here until the first has committed, then finds its row.
+    taken = await connection.execute(
+        TAKE_KEY, {**key, "body_hash": turn.body_hash, "run_id": run_id}
+    )
+    if taken.first() is not None:
+        return None
+    row = (await connection.execute(READ_KEY, key)).one()
+    if row.body_hash != turn.body_hash:
+        raise IdempotencyMismatch(
+            f"The idempotency key {turn.idempotency_key!r} was used for another request; "
+            "use a new key.",
+            run_id=row.run_id,
+        )
+    return Started(session_id=row.session_id, run_id=row.run_id, replayed=True)
+
+
+async def _session(connection: AsyncConnection, turn: Turn) -> str:
+    if not turn.session_id:
+        session_id = uuid4().hex
+        title = " ".join(turn.prompt.split())[:TITLE_CHARACTERS]
+        await connection.execute(
+            NEW_SESSION, {"id": session_id, "owner": turn.owner, "title": title}
+        )
+        return session_id
+    wanted = {"id": turn.session_id, "owner": turn.owner}
+    if (await connection.execute(LOCK_SESSION, wanted)).first() is None:
+        raise UnknownSession(f"There is no session {turn.session_id!r}.")
+    active = (
+        await connection.execute(
+            ACTIVE_RUN, {"session_id": turn.session_id, "active": list(ACTIVE)}
+        )
+    ).first()
+    if active is not None:
+        raise RunActive(
+            f"Session {turn.session_id!r} has a run that is {active.state}; wait for its end.",
+            run_id=active.id,
+            state=active.state,
+        )
+    return turn.session_id
+
+
+def _claimed(row: Any) -> ClaimedRun:  # a row of CLAIM: its columns have no static types
+    return ClaimedRun(
+        lease=Lease(run_id=row.id, epoch=row.lease_epoch),
+        session_id=row.session_id,
+        ordinal=row.ordinal,
+        prompt=row.prompt,
+        active_items=tuple(row.active_items),
+        scope=row.scope,
+        options=row.options,
+        ceilings=row.ceilings,
+        stage=Stage(row.stage),
+        pass_number=getattr(row, "pass"),
+        last_sequence=row.last_sequence,
+        usage=Usage(**row.usage),
+        trace=row.trace,
+        create_time=row.create_time,
+    )

@@ -1,0 +1,234 @@
+"""Sessions, messages, events and evidence as their owner may read them."""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import text
+
+from services.orchestrator import passages
+from services.orchestrator.errors import (
+    InvalidCursor,
+    InvalidPosition,
+    UnknownPassage,
+    UnknownRun,
+    UnknownSession,
+)
+from services.orchestrator.passages import Passage
+from services.orchestrator.run import State
+from services.orchestrator.store.database import Database, Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredEvent:
+    """An event in its place."""
+
+    session_id: str
+    run_id: str
+    sequence: int
+    time: datetime
+    type: str
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A session in a list."""
+
+    id: str
+    title: str
+    create_time: datetime
+    update_time: datetime
+    state: State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Sessions, the latest first, and where the next page begins."""
+
+    sessions: Sequence[Summary]
+    next_cursor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A run as a message of its session."""
+
+    run_id: str
+    prompt: str
+    create_time: datetime
+    state: State
+    events: Sequence[StoredEvent]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A session with its messages, oldest first."""
+
+    id: str
+    title: str
+    messages: Sequence[Message]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventPage:
+    """Events after a position, and the run's standing at the same moment."""
+
+    events: Sequence[StoredEvent]
+    last_sequence: int
+    state: State
+
+
+LIST = text("""
+    SELECT session.id, title, session.create_time, session.update_time, last_run.state
+    FROM session CROSS JOIN LATERAL (
+        SELECT state FROM run WHERE session_id = session.id AND state <> 'REWOUND'
+        ORDER BY ordinal DESC LIMIT 1
+    ) AS last_run
+    WHERE session.owner = :owner
+      AND (:query = '' OR strpos(lower(title), lower(:query)) > 0)
+      AND (CAST(:time AS timestamptz) IS NULL
+           OR (session.update_time, session.id) < (CAST(:time AS timestamptz), :id))
+    ORDER BY session.update_time DESC, session.id DESC LIMIT :limit
+""")
+SESSION = text("SELECT id, title FROM session WHERE id = :id AND owner = :owner")
+RUNS = text("""
+    SELECT id, prompt, create_time, state FROM run
+    WHERE session_id = :session_id AND state <> 'REWOUND' ORDER BY ordinal
+""")
+EVENTS_OF_SESSION = text("""
+    SELECT run_id, sequence, time, type, payload FROM event
+    WHERE run_id = ANY(:run_ids) ORDER BY run_id, sequence
+""")
+RUN = text("""
+    SELECT last_sequence, state FROM run
+    WHERE id = :run_id AND session_id = :session_id AND owner = :owner
+""")
+EVENTS = text("""
+    SELECT run_id, sequence, time, type, payload FROM event
+    WHERE run_id = :run_id AND sequence > :after ORDER BY sequence LIMIT :limit
+""")
+RUN_SESSION = text("SELECT session_id FROM run WHERE id = :run_id AND owner = :owner")
+PASSAGE = text("""
+    SELECT text, passage FROM evidence WHERE run_id = :run_id AND passage_id = :passage_id
+""")
+
+
+class Sessions:
+    """Reads for one owner; what belongs to another does not exist."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def list(self, owner: str, *, query: str, cursor: str, limit: int) -> Page:
+        """A page of sessions. Raises InvalidCursor."""
+        time, last_id = _position(cursor)
+        rows = await self._database.fetch(
+            LIST,
+            {"owner": owner, "query": query, "time": time, "id": last_id, "limit": limit + 1},
+        )
+        found = [
+            Summary(
+                id=row.id,
+                title=row.title,
+                create_time=row.create_time,
+                update_time=row.update_time,
+                state=State(row.state),
+            )
+            for row in rows[:limit]
+        ]
+        return Page(sessions=found, next_cursor=_cursor(found[-1]) if len(rows) > limit else "")
+
+    async def get(self, owner: str, session_id: str) -> Conversation:
+        """A session at one moment. Raises UnknownSession."""
+        async with self._database.transaction(snapshot=True) as connection:
+            wanted = {"id": session_id, "owner": owner}
+            session = (await connection.execute(SESSION, wanted)).first()
+            if session is None:
+                raise UnknownSession(f"There is no session {session_id!r}.")
+            runs = (await connection.execute(RUNS, {"session_id": session_id})).all()
+            events = (
+                await connection.execute(EVENTS_OF_SESSION, {"run_ids": [run.id for run in runs]})
+            ).all()
+        told: dict[str, list[StoredEvent]] = {run.id: [] for run in runs}
+        for event in _events(session_id, events):
+            told[event.run_id].append(event)
+        return Conversation(
+            id=session.id,
+            title=session.title,
+            messages=[
+                Message(
+                    run_id=run.id,
+                    prompt=run.prompt,
+                    create_time=run.create_time,
+                    state=State(run.state),
+                    events=told[run.id],
+                )
+                for run in runs
+            ],
+        )
+
+    async def events(
+        self, owner: str, session_id: str, run_id: str, *, after: int, limit: int
+    ) -> EventPage:
+        """Events after a sequence, at one moment. Raises UnknownRun, InvalidPosition."""
+        if after < 0:
+            raise InvalidPosition(f"after_sequence must not be negative, it is {after}.")
+        async with self._database.transaction(snapshot=True) as connection:
+            wanted = {"run_id": run_id, "session_id": session_id, "owner": owner}
+            run = (await connection.execute(RUN, wanted)).first()
+            if run is None:
+                raise UnknownRun(f"There is no run {run_id!r} in session {session_id!r}.")
+            position = {"run_id": run_id, "after": after, "limit": limit}
+            rows = (await connection.execute(EVENTS, position)).all()
+        return EventPage(
+            events=_events(session_id, rows),
+            last_sequence=run.last_sequence,
+            state=State(run.state),
+        )
+
+    async def passage(self, owner: str, run_id: str, passage_id: str) -> tuple[str, Passage]:
+        """The session and a passage of a run, as recorded. Raises UnknownRun, UnknownPassage."""
+        runs = await self._database.fetch(RUN_SESSION, {"run_id": run_id, "owner": owner})
+        if not runs:
+            raise UnknownRun(f"There is no run {run_id!r}.")
+        rows = await self._database.fetch(PASSAGE, {"run_id": run_id, "passage_id": passage_id})
+        if not rows:
+            raise UnknownPassage(f"Run {run_id!r} gathered no passage {passage_id!r}.")
+        return runs[0].session_id, passages.from_json(passage_id, rows[0].text, rows[0].passage)
+
+
+def _events(session_id: str, rows: Rows) -> list[StoredEvent]:
+    return [
+        StoredEvent(
+            session_id=session_id,
+            run_id=row.run_id,
+            sequence=row.sequence,
+            time=row.time,
+            type=row.type,
+            payload=row.payload,
+        )
+        for row in rows
+    ]
+
+
+def _cursor(last: Summary) -> str:
+    position = json.dumps([last.update_time.isoformat(), last.id])
+    return base64.urlsafe_b64encode(position.encode()).decode()
+
+
+def _position(cursor: str) -> tuple[datetime | None, str]:
+    if not cursor:
+        return None, ""
+    try:
+        time, last_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        parsed = datetime.fromisoformat(time)
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise InvalidCursor(f"The cursor {cursor!r} is none of ours; start without one.") from error
+    if parsed.tzinfo is None or not isinstance(last_id, str) or "\x00" in last_id:
+        raise InvalidCursor(f"The cursor {cursor!r} is none of ours; start without one.")
+    return parsed, last_id

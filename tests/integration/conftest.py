@@ -1,0 +1,68 @@
+"""Postgres is started once for all tests that need it; each test gets its own database."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from deploy.postgres import find_postgres
+from services.chassis.bus import Bus, open_bus
+from services.orchestrator.store.database import Database, open_database
+from services.orchestrator.store.migrate import migrate
+from tests.servers import (
+    NatsServer,
+    PostgresServer,
+    create_database,
+    free_port,
+    reachable_folder,
+)
+
+
+@pytest.fixture(scope="session")
+async def postgres() -> AsyncIterator[PostgresServer]:
+    """A server whose template database has the current schema."""
+    with reachable_folder() as folder:
+        found = find_postgres(folder / "postgres", "test")
+        found.ensure_cluster()
+        server = PostgresServer(found, free_port())
+        server.start()
+        try:
+            await create_database(server, "template_zocrates", template="template1")
+            await migrate(server.url("template_zocrates"))
+            yield server
+        finally:
+            server.kill()
+
+
+@pytest.fixture
+async def database_url(postgres: PostgresServer) -> str:
+    """A fresh database with the current schema."""
+    name = f"test_{uuid4().hex}"
+    await create_database(postgres, name, template="template_zocrates")
+    return postgres.url(name)
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    """A pool on a fresh database."""
+    async with open_database(database_url, pool_size=10) as pool:
+        yield pool
+
+
+@pytest.fixture
+def nats_server(tmp_path: Path) -> Iterator[NatsServer]:
+    """A server of this test's own, so that it may be killed and its streams are empty."""
+    server = NatsServer(tmp_path / "nats", free_port())
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+@pytest.fixture
+async def bus(nats_server: NatsServer) -> AsyncIterator[Bus]:
+    """A connection to this test's own NATS server."""
+    async with open_bus(nats_server.url, "test") as connection:
+        yield connection

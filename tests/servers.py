@@ -1,0 +1,127 @@
+"""Real Postgres and NATS servers that tests start, kill and start again."""
+
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import asyncpg
+from sqlalchemy.engine import make_url
+
+from deploy.nats_server import nats_binary
+from deploy.postgres import Postgres, as_account
+
+START_S = 30
+
+
+def free_port() -> int:
+    """A port that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def reachable_folder() -> Iterator[Path]:
+    """A folder that an unprivileged account can enter, which pytest's own is not."""
+    folder = Path(tempfile.mkdtemp(prefix="zocrates-test-"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class PostgresServer:
+    """A cluster that a test may also kill and start again."""
+
+    def __init__(self, postgres: Postgres, port: int) -> None:
+        self._postgres = postgres
+        self._port = port
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def url(self, database: str) -> str:
+        """What SQLAlchemy connects to."""
+        url = make_url(self._postgres.url(self._port)).set(database=database)
+        return url.render_as_string(hide_password=False)
+
+    def start(self) -> None:
+        """Start, and wait until connections are accepted."""
+        deadline = time.monotonic() + START_S
+        while True:
+            self._process = subprocess.Popen(
+                [
+                    *self._postgres.command(self._port),
+                    "--fsync=off",
+                    "--max_connections=120",
+                ],
+                cwd=self._postgres.folder,
+                stderr=subprocess.DEVNULL,
+                **as_account(self._postgres.account),
+            )
+            while self._process.poll() is None:
+                ready = subprocess.run(self._postgres.readiness_command(self._port), check=False)
+                if ready.returncode == 0:
+                    return
+                assert time.monotonic() < deadline, "Postgres did not become ready"
+                time.sleep(0.05)
+            # Right after a kill the shared memory of the old server may still be there.
+            assert time.monotonic() < deadline, "Postgres did not start"
+            time.sleep(0.2)
+
+    def kill(self) -> None:
+        """Stop at once: connections break, committed data stays."""
+        if self._process is not None:
+            # Immediate shutdown: the children go with the server, as they do after a crash.
+            self._process.send_signal(3)
+            self._process.wait(START_S)
+            self._process = None
+
+
+class NatsServer:
+    """A NATS server that a test may also kill and start again on the same port."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self._folder = folder
+        self._port = port
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """What clients connect to."""
+        return f"nats://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """Start, and wait until connections are accepted."""
+        options = ["-js", "-sd", str(self._folder), "-a", "127.0.0.1", "-p", str(self._port)]
+        self._process = subprocess.Popen(
+            [str(nats_binary()), *options], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + START_S
+        while True:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self._port), 1):
+                return
+            assert self._process.poll() is None, "NATS did not start"
+            assert time.monotonic() < deadline, "NATS did not become ready"
+            time.sleep(0.02)
+
+    def kill(self) -> None:
+        """Stop at once."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(START_S)
+            self._process = None
+
+
+async def create_database(server: PostgresServer, name: str, *, template: str) -> None:
+    """Make a database as a copy of another."""
+    dsn = server.url("postgres").replace("+asyncpg", "")
+    connection = await asyncpg.connect(dsn)
+    try:
+        await connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    finally:
+        await connection.close()
