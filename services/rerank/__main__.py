@@ -4,9 +4,6 @@ import asyncio
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from zocrates.rerank.v1 import rerank_pb2 as pb
-from zocrates.rerank.v1.rerank_pb2_grpc import add_RerankServiceServicer_to_server
-
 from services.chassis.server import run, serve
 from services.chassis.telemetry import telemetry
 from services.rerank.batching import batching
@@ -14,6 +11,8 @@ from services.rerank.model import open_scorer
 from services.rerank.scoring import ModelUnusable, Scorer
 from services.rerank.servicer import RerankServicer
 from services.rerank.settings import Settings
+from zocrates.rerank.v1 import rerank_pb2 as pb
+from zocrates.rerank.v1.rerank_pb2_grpc import add_RerankServiceServicer_to_server
 
 PAIRS_PER_TURN = 64
 

@@ -1,6 +1,5 @@
 """The stand-in for a cross-encoder: cosines of the exported embedding model, without torch."""
 
-import json
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -9,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
+from pydantic import BaseModel, ValidationError
 from tokenizers import Tokenizer
 
 from services.chassis.words import count_words, sentences
@@ -18,9 +18,9 @@ MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
 
-MAX_TOKENS = 256
 WINDOW_WORDS = 60
 MAX_WINDOWS = 64
+DIGITS = 5
 REMEMBERED_VECTORS = 4_096
 
 Vector = NDArray[np.float32]
@@ -29,10 +29,11 @@ Vector = NDArray[np.float32]
 class Embedder:
     """Unit vectors of texts from an exported model; remembers the vectors of recent texts."""
 
-    def __init__(self, folder: Path, *, batch_size: int, threads: int) -> None:
-        """Load the model; raises ModelUnusable."""
-        self._tokenizer = _load_tokenizer(folder)
-        self._session = _load_session(folder / MODEL_FILE, threads)
+    def __init__(
+        self, session: onnxruntime.InferenceSession, tokenizer: Tokenizer, *, batch_size: int
+    ) -> None:
+        self._session = session
+        self._tokenizer = tokenizer
         self._wanted = {field.name for field in self._session.get_inputs()}
         self._batch_size = batch_size
         self._known: OrderedDict[str, Vector] = OrderedDict()
@@ -61,15 +62,12 @@ class Embedder:
             "token_type_ids": np.array([one.type_ids for one in encodings], dtype=np.int64),
         }
         feed = {name: array for name, array in fields.items() if name in self._wanted}
-        hidden = np.asarray(self._session.run(None, feed)[0], dtype=np.float32)
-        mask = fields["attention_mask"][..., None].astype(np.float32)
-        pooled = hidden if hidden.ndim == 2 else (hidden * mask).sum(axis=1) / mask.sum(axis=1)
-        norms = np.linalg.norm(pooled, axis=1, keepdims=True)
-        return list(pooled / np.maximum(norms, 1e-12))
+        # Pooling and normalisation are part of the exported network.
+        return list(np.asarray(self._session.run(None, feed)[0], dtype=np.float32))
 
 
 class EmbeddingScorer:
-    """Judges by cosine: a whole passage for relevance, its best few sentences for support."""
+    """Judges by the cosine of the claim and the window of the text that is nearest to it."""
 
     def __init__(self, embedder: Embedder, model: str) -> None:
         self._embedder = embedder
@@ -77,44 +75,28 @@ class EmbeddingScorer:
             model=model,
             kind=Kind.EMBEDDING_STAND_IN,
             description=(
-                f"No cross-encoder is installed, so the cosine of the embedding model {model} "
-                "takes its place. "
-                "It tells whether two texts are about the same thing; it does not read them "
-                "against each other "
-                "and cannot tell a claim from its denial."
+                "No cross-encoder is installed, so the cosine of the embedding model "
+                f"{model} takes its place. It tells whether two texts are about the same thing; "
+                "it does not read them against each other and cannot tell a claim from its denial."
             ),
             calibrated=False,
         )
 
     def relevance(self, pairs: Sequence[Pair]) -> list[float]:
-        """The mean of the cosine of the whole text and that of its best window."""
-        windows = {pair.text: windows_of(pair.text) for pair in pairs}
-        vectors = self._embedder.vectors(
-            [text for pair in pairs for text in (pair.claim, pair.text, *windows[pair.text])]
-        )
-        return [
-            (
-                _cosine(vectors, pair.claim, pair.text)
-                + max(_cosine(vectors, pair.claim, window) for window in windows[pair.text])
-            )
-            / 2
-            for pair in pairs
-        ]
-
-    def support(self, pairs: Sequence[Pair]) -> list[float]:
-        """The cosine of the claim and the window of the text that is nearest to it, cut to 0 to
-        1."""
+        """The cosines, -1 to 1."""
         windows = {pair.text: windows_of(pair.text) for pair in pairs}
         vectors = self._embedder.vectors(
             [text for pair in pairs for text in (pair.claim, *windows[pair.text])]
         )
+        # Rounded, because the last digits depend on which texts shared a batch.
         return [
-            min(
-                1.0,
-                max(0.0, *(_cosine(vectors, pair.claim, window) for window in windows[pair.text])),
-            )
+            round(max(float(vectors[pair.claim] @ vectors[w]) for w in windows[pair.text]), DIGITS)
             for pair in pairs
         ]
+
+    def support(self, pairs: Sequence[Pair]) -> list[float]:
+        """The cosines, cut to 0 to 1."""
+        return [min(1.0, max(0.0, cosine)) for cosine in self.relevance(pairs)]
 
 
 def windows_of(text: str) -> list[str]:
@@ -135,39 +117,44 @@ def windows_of(text: str) -> list[str]:
     return (windows or [text])[:MAX_WINDOWS]
 
 
-def _cosine(vectors: dict[str, Vector], left: str, right: str) -> float:
-    return float(vectors[left] @ vectors[right])
-
-
-def embedding_scorer(folder: Path, *, batch_size: int, threads: int) -> EmbeddingScorer:
+def open_embedding_scorer(folder: Path, *, batch_size: int, threads: int) -> EmbeddingScorer:
     """The stand-in from a folder of exported weights; raises ModelUnusable."""
-    manifest = _manifest(folder)
-    return EmbeddingScorer(
-        Embedder(folder, batch_size=batch_size, threads=threads), model=str(manifest["model"])
+    manifest = _load_manifest(folder)
+    embedder = Embedder(
+        _load_session(folder / MODEL_FILE, threads),
+        _load_tokenizer(folder / TOKENIZER_FILE, max_tokens=manifest.max_tokens),
+        batch_size=batch_size,
     )
+    return EmbeddingScorer(embedder, manifest.model)
 
 
-def _manifest(folder: Path) -> dict[str, object]:
+class Manifest(BaseModel, frozen=True, protected_namespaces=()):
+    """What the export says about itself."""
+
+    model: str
+    max_tokens: int
+
+
+def _load_manifest(folder: Path) -> Manifest:
     try:
-        manifest = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        return Manifest.model_validate_json((folder / MANIFEST_FILE).read_bytes())
+    except OSError as error:
         raise ModelUnusable(
-            f"No exported embedding model is at {folder}: run `python -m deploy.models` first "
-            f"({error})."
+            f"There is no exported embedding model in {folder}; "
+            "make it with `python -m deploy.models`."
         ) from error
-    if not isinstance(manifest, dict) or "model" not in manifest:
+    except ValidationError as error:
         raise ModelUnusable(
-            f"{folder / MANIFEST_FILE} names no model; run `python -m deploy.models`."
-        )
-    return manifest
+            f"{folder / MANIFEST_FILE} is damaged; remove it and run `python -m deploy.models`."
+        ) from error
 
 
-def _load_tokenizer(folder: Path) -> Tokenizer:
+def _load_tokenizer(file: Path, *, max_tokens: int) -> Tokenizer:
     try:
-        tokenizer = Tokenizer.from_str((folder / TOKENIZER_FILE).read_text(encoding="utf-8"))
-    except Exception as error:  # the library raises bare Exception for a malformed file
-        raise ModelUnusable(f"The tokenizer in {folder} cannot be read: {error}.") from error
-    tokenizer.enable_truncation(MAX_TOKENS)
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # the library raises bare Exception
+        raise ModelUnusable(f"The tokenizer {file} cannot be loaded: {error}.") from error
+    tokenizer.enable_truncation(max_tokens)
     tokenizer.enable_padding()
     return tokenizer
 
@@ -179,6 +166,8 @@ def _load_session(file: Path, threads: int) -> onnxruntime.InferenceSession:
     # The arena keeps the memory of the largest batch for ever; a process that idles should be
     # small.
     options.enable_cpu_mem_arena = False
+    # Weights packed a second time for speed would cost another 30 MB for a few per cent.
+    options.add_session_config_entry("session.disable_prepacking", "1")
     # Waiting threads sleep instead of spinning: the processor is shared with the other processes.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:

@@ -1,16 +1,16 @@
 """The choice of a scorer, and the cross-encoder: a model that reads query and text together."""
 
-import importlib
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from services.rerank.embedding import embedding_scorer
+from services.rerank.embedding import open_embedding_scorer
 from services.rerank.scoring import Identity, Kind, ModelUnusable, Pair, Scorer
 from services.rerank.settings import Device, Settings
 
 CROSS_ENCODER_FOLDER = "cross-encoder"
+EMBEDDING_FOLDER = "embedding"
 
 
 class CrossEncoderScorer:
@@ -34,11 +34,10 @@ class CrossEncoderScorer:
 
     def relevance(self, pairs: Sequence[Pair]) -> list[float]:
         """The logits of the pairs."""
-        torch = importlib.import_module("torch")
         scores = self._model.predict(
             [tuple(pair) for pair in pairs],
             batch_size=self._batch_size,
-            activation_fn=torch.nn.Identity(),
+            activation_fn=_unchanged,
             show_progress_bar=False,
         )
         return [float(score) for score in scores]
@@ -61,21 +60,24 @@ def open_scorer(settings: Settings) -> Scorer:
             "and the embedding "
             "stand-in runs on the CPU only: install a cross-encoder or set RERANK_DEVICE=auto."
         )
-    return embedding_scorer(
-        settings.models_dir, batch_size=settings.batch_size, threads=settings.threads
+    return open_embedding_scorer(
+        settings.models_dir / EMBEDDING_FOLDER,
+        batch_size=settings.batch_size,
+        threads=settings.threads,
     )
 
 
 def _load(name: str, device: Device) -> Any:  # the library has no type information
     # Imported only here: it takes seconds and hundreds of megabytes, which the stand-in does
     # without.
-    library = importlib.import_module("sentence_transformers")
+    from sentence_transformers import CrossEncoder
+
     if Path(name).is_absolute() and not Path(name).is_dir():
         raise ModelUnusable(
             f"The cross-encoder {name!r} cannot be loaded: there is no such folder."
         )
     try:
-        model = library.CrossEncoder(name, device=None if device == "auto" else device)
+        model = CrossEncoder(name, device=None if device == "auto" else device)
     except Exception as error:  # hub, file and device failures share no base class
         raise ModelUnusable(
             f"The cross-encoder {name!r} cannot be loaded on device {device!r}: "
@@ -87,6 +89,10 @@ def _load(name: str, device: Device) -> Any:  # the library has no type informat
             "relevance score is needed."
         )
     return model
+
+
+def _unchanged(logits: Any) -> Any:
+    return logits
 
 
 def _first_line(error: Exception) -> str:

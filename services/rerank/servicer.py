@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterable
 
 import grpc
-from zocrates.rerank.v1 import rerank_pb2 as pb
-from zocrates.rerank.v1 import rerank_pb2_grpc as rpc
 
 from services.chassis.errors import InvalidRequest, ServiceError
 from services.chassis.server import Context
 from services.rerank.batching import Batcher
 from services.rerank.scoring import Identity, Kind, Pair
 from services.rerank.selection import Scored, select
+from zocrates.rerank.v1 import rerank_pb2 as pb
+from zocrates.rerank.v1 import rerank_pb2_grpc as rpc
 
 MAX_QUERY_CHARS = 20_000
 MAX_CANDIDATES = 500
