@@ -1,0 +1,99 @@
+"""The environment of each process of the local stack; pure."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from deploy.mind import ChosenMind
+from deploy.ports import HOST
+from deploy.zotero_folder import Library
+
+TOKEN_VARIABLE = "ZOCRATES_STACK"
+MODEL_SERVICES = ("search", "rerank")
+# Keys of language models that a shell may carry are synth's business only.
+KEY_SUFFIXES = ("_API_KEY", "_API_TOKEN")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the processes are told about each other and about this machine."""
+
+    ports: Mapping[str, int]
+    library: Library
+    index: Path
+    models: Path
+    config_file: Path
+    database_url: str
+    api_key: str
+    token: str
+    mind: ChosenMind
+
+
+def target(ports: Mapping[str, int], name: str) -> str:
+    """Where a gRPC process is called."""
+    return f"{HOST}:{ports[name]}"
+
+
+def process_environment(
+    name: str, given: Mapping[str, str], surroundings: Surroundings
+) -> dict[str, str]:
+    """The whole environment of a process: the given one, and what the process needs to know."""
+    own = _own_variables(name, surroundings)
+    inherited = {
+        key: value for key, value in given.items() if name == "synth" or not is_model_key(key)
+    }
+    return {**inherited, **own, TOKEN_VARIABLE: surroundings.token, "PYTHONUNBUFFERED": "1"}
+
+
+def is_model_key(variable: str) -> bool:
+    """Whether a variable looks like the key of a language model."""
+    return variable.upper().endswith(KEY_SUFFIXES)
+
+
+def _own_variables(name: str, it: Surroundings) -> dict[str, str]:
+    nats = f"nats://{target(it.ports, 'nats')}"
+    match name:
+        case "search":
+            return {
+                "SEARCH_HOST": HOST,
+                "SEARCH_PORT": str(it.ports["search"]),
+                "SEARCH_INDEX_URI": str(it.index),
+                "SEARCH_LIBRARY_DIR": str(it.library.folder),
+                "SEARCH_DEMO": "true" if it.library.demo else "false",
+                "SEARCH_MODELS_DIR": str(it.models),
+            }
+        case "rerank":
+            return {
+                "RERANK_HOST": HOST,
+                "RERANK_PORT": str(it.ports["rerank"]),
+                "RERANK_MODELS_DIR": str(it.models),
+            }
+        case "synth":
+            return {
+                "SYNTH_HOST": HOST,
+                "SYNTH_PORT": str(it.ports["synth"]),
+                **it.mind.environment(),
+            }
+        case "orchestrator" | "migrate":
+            return {
+                "ORCHESTRATOR_HOST": HOST,
+                "ORCHESTRATOR_PORT": str(it.ports["orchestrator"]),
+                "ORCHESTRATOR_DATABASE_URL": it.database_url,
+                "ORCHESTRATOR_NATS_URL": nats,
+                "ORCHESTRATOR_SEARCH_TARGET": target(it.ports, "search"),
+                "ORCHESTRATOR_RERANK_TARGET": target(it.ports, "rerank"),
+                "ORCHESTRATOR_SYNTH_TARGET": target(it.ports, "synth"),
+                "ORCHESTRATOR_CONFIG_FILE": str(it.config_file),
+            }
+        case "gateway":
+            key = {"key": it.api_key, "owner": "local", "libraries": None}
+            return {
+                "GATEWAY_HOST": HOST,
+                "GATEWAY_PORT": str(it.ports["gateway"]),
+                "GATEWAY_NATS_URL": nats,
+                "GATEWAY_ORCHESTRATOR_TARGET": target(it.ports, "orchestrator"),
+                "GATEWAY_SEARCH_TARGET": target(it.ports, "search"),
+                "GATEWAY_KEYS": json.dumps([key]),
+            }
+    return {}

@@ -1,0 +1,14 @@
+"""Which folder holds the index of a library: one each, so that changing libraries loses none."""
+
+import hashlib
+from pathlib import Path
+
+from deploy.zotero_folder import Library
+
+
+def index_folder(indexes: Path, library: Library) -> Path:
+    """The folder for this library's index, the same at every start."""
+    if library.demo:
+        return indexes / "demo"
+    name = hashlib.sha256(str(library.folder).encode("utf-8", errors="surrogateescape"))
+    return indexes / name.hexdigest()[:16]
