@@ -1,0 +1,1 @@
+"""The demo library: invented papers, their generator, and questions with known pages."""

@@ -1,0 +1,134 @@
+"""Sets tables and charts as strips of a column."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from deploy.demo.lines import words_of
+from deploy.demo.markup import BarChart, CurveChart, Span, Table, plain_text
+from deploy.demo.strips import (
+    Item,
+    Setting,
+    Shade,
+    Strip,
+    Stroke,
+    Text,
+    moved,
+    set_paragraph,
+    stack,
+)
+
+_ABOVE, _BELOW = 9.0, 8.0
+_CELL_GAP = 7.0
+_CHART_HEIGHT = 92.0
+_GREYS = (0.25, 0.6, 0.45, 0.78)
+
+
+def set_table(table: Table, body: Setting) -> list[Strip]:
+    """Set a table with its caption above and rules as journals print them."""
+    setting = replace(body, size=body.size * 0.86, align="left", hyphenate=False, indent=0.0)
+    caption = set_paragraph(table.caption, setting)
+    widths = _column_widths(table, setting)
+    rows = [_set_row(row, widths, setting) for row in table.rows]
+    rule = _rule(setting.width)
+    parts = [*caption, rule, rows[0], rule, *rows[1:], rule, Strip(height=_BELOW)]
+    return [stack(parts, space=_ABOVE)]
+
+
+def _column_widths(table: Table, setting: Setting) -> list[float]:
+    columns = list(zip(*table.rows, strict=True))
+    natural = [max(_natural_width(cell, setting) for cell in column) for column in columns]
+    room = setting.width - _CELL_GAP * (len(columns) - 1)
+    excess = sum(natural) - room
+    if excess <= 0:
+        spare = -excess / len(natural)
+        return [width + spare for width in natural]
+    # The widest columns give way first; they hold words, the narrow ones numbers.
+    fixed = [min(width, room / len(natural)) for width in natural]
+    flexible = room - sum(fixed)
+    wants = [width - kept for width, kept in zip(natural, fixed, strict=True)]
+    return [kept + flexible * want / sum(wants) for kept, want in zip(fixed, wants, strict=True)]
+
+
+def _natural_width(cell: Sequence[Span], setting: Setting) -> float:
+    words = words_of(cell, setting.family, setting.size)
+    return sum(word.width for word in words) + len(words) * setting.size * 0.28
+
+
+def _set_row(row: Sequence[Sequence[Span]], widths: Sequence[float], setting: Setting) -> Strip:
+    items: list[Item] = []
+    across = height = 0.0
+    for number, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        align = "left" if number == 0 else "right"
+        cell_setting = replace(setting, width=width, align=align)
+        block = stack(set_paragraph(cell, cell_setting))
+        items.extend(moved(item, across, 1.5) for item in block.items)
+        height = max(height, block.height)
+        across += width + _CELL_GAP
+    return Strip(height=height + 3.0, items=tuple(items))
+
+
+def _rule(width: float) -> Strip:
+    return Strip(height=1.5, items=(Stroke(points=((0.0, 1.0), (width, 1.0)), thickness=0.6),))
+
+
+def set_bars(chart: BarChart, body: Setting) -> list[Strip]:
+    """Set a chart of horizontal bars with its caption below."""
+    label = replace(body, size=body.size * 0.78, align="right", width=body.width * 0.34)
+    start, room = label.width + 6.0, body.width * 0.50
+    largest = max(value for _, value in chart.bars)
+    bars = []
+    for number, (name, value) in enumerate(chart.bars):
+        length = room * value / largest
+        grey = _GREYS[number % len(_GREYS)]
+        items: list[Item] = [
+            *stack(set_paragraph((Span(text=name),), label)).items,
+            Shade(across=start, down=1.5, width=length, height=7.5, grey=grey),
+            _label(f"{value:g}", start + length + 3.0, label.size, body),
+        ]
+        bars.append(Strip(height=13.0, items=tuple(items)))
+    axis = Stroke(points=((start, 0.0), (start, 13.0 * len(bars))))
+    plot = stack(bars)
+    plot = replace(plot, items=(*plot.items, axis))
+    unit = set_paragraph((Span(text=chart.axis),), replace(label, width=body.width, align="centre"))
+    return [stack([plot, *unit, *_caption(chart.caption, body)], space=_ABOVE)]
+
+
+def set_curves(chart: CurveChart, body: Setting) -> list[Strip]:
+    """Set a chart of curves with axes, end labels and its caption below."""
+    small = replace(body, size=body.size * 0.76, align="centre")
+    left, right = 26.0, body.width * 0.72
+    xs = [x for _, points in chart.series for x, _ in points]
+    ys = [y for _, points in chart.series for _, y in points]
+    low, high = min(ys), max(ys)
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        across = left + (right - left) * (x - min(xs)) / (max(xs) - min(xs))
+        return across, 6.0 + (_CHART_HEIGHT - 12.0) * (high - y) / (high - low)
+
+    frame = Stroke(points=((left - 4, 0.0), (left - 4, _CHART_HEIGHT), (right, _CHART_HEIGHT)))
+    items: list[Item] = [frame]
+    for number, (name, points) in enumerate(chart.series):
+        placed = tuple(place(x, y) for x, y in points)
+        items.append(Stroke(points=placed, thickness=1.1, dashed=bool(number % 2)))
+        items.append(_label(name, placed[-1][0] + 4.0, placed[-1][1] + 2.5, body))
+    items.extend(_label(f"{y:g}", 0.0, place(xs[0], y)[1] + 2.5, body) for y in (low, high))
+    ticks = sorted(set(xs))
+    items.extend(_label(f"{x:g}", place(x, low)[0] - 3.0, _CHART_HEIGHT + 9.0, body) for x in ticks)
+    plot = Strip(height=_CHART_HEIGHT + 12.0, items=tuple(items))
+    axes = set_paragraph((Span(text=f"{chart.y_axis} against {chart.x_axis}"),), small)
+    return [stack([plot, *axes, *_caption(chart.caption, body)], space=_ABOVE)]
+
+
+def _label(text: str, across: float, down: float, body: Setting) -> Text:
+    setting = replace(body, size=body.size * 0.76, align="left", indent=0.0, hyphenate=False)
+    item = set_paragraph((Span(text=text),), replace(setting, width=10_000.0))[0].items[0]
+    if not isinstance(item, Text):
+        raise TypeError(f"a paragraph was set as {item!r}")
+    return replace(item, across=across, down=down)
+
+
+def _caption(spans: Sequence[Span], body: Setting) -> list[Strip]:
+    if not plain_text(spans).startswith("Figure "):
+        raise ValueError(f"a chart's caption begins with its number, not {plain_text(spans)!r}")
+    setting = replace(body, size=body.size * 0.86, align="left", indent=0.0, hyphenate=False)
+    return [*set_paragraph(spans, setting, space=4.0), Strip(height=_BELOW)]
