@@ -1,0 +1,104 @@
+"""Putting the gateway together: what it holds open, its routes, and the rings around them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+from fastapi import FastAPI
+from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
+
+from gateway.auth import Doorkeeper, PageLinks
+from gateway.feed import Feed
+from gateway.follow import Follower
+from gateway.guard import Guard
+from gateway.intake import Intake
+from gateway.metrics import Metrics
+from gateway.openapi import describe
+from gateway.peers import Orchestrator, Search
+from gateway.routes import chat, health, library, page, passages, refusals, sessions, stream
+from gateway.routes.context import Context
+from gateway.settings import Settings
+from services.chassis.bus import open_bus
+from services.chassis.channel import open_channel
+from services.chassis.telemetry import EventLog
+
+log = EventLog(__name__)
+
+VERSION = "0.1.0"
+UNTRACED = "/health$,/readiness$,/metrics$"
+
+
+def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
+    """The gateway as an ASGI application; setting `stop` ends its streams at once."""
+    metrics = Metrics()
+    doorkeeper = Doorkeeper(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        if settings.skip_auth:
+            log.warning("auth_skipped", environment=settings.environment)
+        async with (
+            open_bus(settings.nats_url, "zocrates-gateway") as bus,
+            open_channel(settings.orchestrator_target) as to_orchestrator,
+            open_channel(settings.search_target) as to_search,
+        ):
+            bus.on_lost(metrics.bus_losses.add)
+            orchestrator = Orchestrator(to_orchestrator, deadline_s=settings.peer_deadline_s)
+            feed = Feed(bus, capacity=settings.inbox_messages, metrics=metrics)
+            app.state.context = Context(
+                settings=settings,
+                stop=stop,
+                metrics=metrics,
+                orchestrator=orchestrator,
+                search=Search(to_search, deadline_s=settings.peer_deadline_s),
+                channels={"orchestrator": to_orchestrator, "search": to_search},
+                feed=feed,
+                follower=Follower(orchestrator, feed, metrics, settings, now=_now_text),
+                links=PageLinks(_now),
+            )
+            yield
+            stop.set()
+
+    app = FastAPI(
+        title="Zocrates",
+        version=VERSION,
+        lifespan=lifespan,
+        # The interactive pages load scripts from elsewhere; the description itself is served.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    for routes in (chat, stream, sessions, library, passages, health, page):
+        app.include_router(routes.router)
+    refusals.answer(app)
+    describe(app)
+    FastAPIInstrumentor.instrument_app(
+        app, excluded_urls=UNTRACED, exclude_spans=["receive", "send"]
+    )
+    inner: ASGIApp = Intake(app, settings=settings, doorkeeper=doorkeeper)
+    if settings.allowed_origins:
+        inner = CORSMiddleware(
+            inner,
+            allow_origins=settings.allowed_origins,
+            allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=[
+                "Authorization",
+                "Content-Type",
+                "Idempotency-Key",
+                "Last-Event-ID",
+                "X-API-Key",
+            ],
+            expose_headers=["Allow", "Retry-After"],
+        )
+    return Guard(inner, settings=settings, metrics=metrics)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _now_text() -> str:
+    return _now().isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,48 @@
+"""From protobuf events, recorded or live, to the gateway's own values."""
+
+from google.protobuf.json_format import MessageToDict, Parse, ParseError
+
+from gateway.cursor import Delta, Row
+from gateway.translate import row_of
+from zocrates.events.v1 import event_pb2
+from zocrates.orchestrator.v1 import chat_pb2 as chat
+
+
+class Unreadable(ValueError):
+    """A message from NATS is not what this version understands."""
+
+
+def row(event: event_pb2.Event) -> Row:
+    """The row to send for an event."""
+    return row_of(
+        MessageToDict(
+            event, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+        )
+    )
+
+
+def row_from_bus(body: bytes) -> Row:
+    """The row in a NATS message; raises Unreadable."""
+    try:
+        return row(Parse(body, event_pb2.Event(), ignore_unknown_fields=True))
+    except (ParseError, UnicodeDecodeError) as error:
+        raise Unreadable(str(error)) from error
+
+
+def delta_from_bus(body: bytes) -> Delta:
+    """The piece of an answer in a NATS message; raises Unreadable."""
+    try:
+        piece = Parse(body, event_pb2.AnswerDelta(), ignore_unknown_fields=True)
+    except (ParseError, UnicodeDecodeError) as error:
+        raise Unreadable(str(error)) from error
+    return Delta(
+        after_sequence=piece.after_sequence,
+        attempt=piece.attempt,
+        offset=piece.offset,
+        text=piece.text,
+    )
+
+
+def state_name(state: chat.RunState.ValueType) -> str:
+    """`COMPLETED` for RUN_STATE_COMPLETED."""
+    return chat.RunState.Name(state).removeprefix("RUN_STATE_")

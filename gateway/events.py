@@ -1,0 +1,225 @@
+"""The data of every SSE event, as published in the OpenAPI description."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+StageName = Literal["unspecified", "converse", "plan", "search", "rerank", "synthesize", "verify"]
+SupportName = Literal["unspecified", "verified", "weak", "unsupported", "unchecked"]
+
+
+class Data(BaseModel):
+    """Part of an event."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True
+    )
+
+
+class Event(Data):
+    """What the data of every event of a run holds."""
+
+    session_id: str
+    invocation_id: str
+    sequence: int
+    time: datetime
+
+
+class Ceilings(Data):
+    """Limits of a run, cumulative over its passes."""
+
+    calls: int
+    words: int
+    passages: int
+
+
+class RunOptions(Data):
+    """The options as applied."""
+
+    max_extensions: int
+    hitl_enabled: bool
+
+
+class RunStarted(Data):
+    """The run began."""
+
+    prompt: str
+    options: RunOptions | None = None
+    ceilings: Ceilings | None = None
+    warnings: list[str]
+
+
+class Stage(Data):
+    """The run entered a stage."""
+
+    stage: StageName
+    in_pass: int = Field(alias="pass")
+
+
+class Thought(Data):
+    """Reasoning of a model."""
+
+    agent: str
+    text: str
+
+
+class ToolCall(Data):
+    """A tool is called; `call_number` is 0 for a call that is not counted."""
+
+    step_id: str
+    in_pass: int = Field(alias="pass")
+    tool: str
+    arguments: dict[str, JsonValue]
+    call_number: int
+    call_limit: int
+
+
+class ItemRef(Data):
+    """A Zotero item."""
+
+    library: str
+    key: str
+
+
+class FoundPassage(Data):
+    """A passage beside a tool result."""
+
+    passage_id: str
+    item: ItemRef | None = None
+    title: str
+    page_label: str
+    snippet: str
+
+
+class ToolResult(Data):
+    """What a call returned and what the run has used so far."""
+
+    step_id: str
+    ok: bool
+    passages: list[FoundPassage]
+    words: int
+    words_total: int
+    word_limit: int
+    notice: str | None = None
+
+
+class Report(Data):
+    """A pass ended."""
+
+    in_pass: int = Field(alias="pass")
+    covered_summary: str
+    gaps: list[str]
+    automatic: bool
+    reason: str | None = None
+
+
+class Reranked(Data):
+    """The evidence was ranked."""
+
+    considered: int
+    kept: int
+    words_kept: int
+    model: str
+
+
+class AnswerReset(Data):
+    """The text streamed so far is void."""
+
+    attempt: int
+
+
+class AnswerDelta(Data):
+    """A piece of the answer; `offset` counts the characters (code points) before it."""
+
+    text: str
+    attempt: int
+    offset: int
+
+
+class Citation(Data):
+    """A checked citation; `page_index` is physical and 0-based, -1 for a text without pages."""
+
+    number: int
+    passage_id: str
+    library: str
+    item_key: str
+    attachment_key: str
+    title: str
+    creators: list[str]
+    year: str
+    page_label: str
+    page_index: int
+    quote: str
+    support: SupportName
+    score: float
+    judged_by: str
+    open_uri: str
+    select_uri: str
+    statement: str
+    reading_state: Literal["unspecified", "full", "partial", "abstract_only", "unreadable"]
+
+
+class SupportCounts(Data):
+    """How many citations have each level of support."""
+
+    verified: int
+    weak: int
+    unsupported: int
+    unchecked: int
+
+
+class Usage(Data):
+    """What the run used."""
+
+    calls: int
+    words: int
+    passages: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None = None
+    seconds: float
+
+
+class Answer(Data):
+    """The final, checked answer; it replaces the streamed text."""
+
+    markdown: str
+    citations: list[Citation]
+    gaps: list[str]
+    support: SupportCounts | None = None
+    usage: Usage | None = None
+    answered: bool
+    model: str
+
+
+class Failure(Data):
+    """The run failed; without an id, only the stream broke off and can be resumed."""
+
+    code: str
+    message: str
+    retryable: bool
+
+
+class Done(Data):
+    """The stream ends; the run is in this state."""
+
+    state: Literal[
+        "AWAITING_INPUT", "PAUSED", "COMPLETED", "FAILED", "CANCELLED", "EXPIRED", "REWOUND"
+    ]
+
+
+EVENT_DATA: dict[str, type[Data]] = {
+    "run_started": RunStarted,
+    "stage": Stage,
+    "thought": Thought,
+    "tool_call": ToolCall,
+    "tool_result": ToolResult,
+    "report": Report,
+    "rerank": Reranked,
+    "answer_reset": AnswerReset,
+    "answer_delta": AnswerDelta,
+    "answer": Answer,
+    "error": Failure,
+    "done": Done,
+}

@@ -1,0 +1,216 @@
+"""Following one run for one client: what is recorded, then what happens, each row once."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+from gateway import convert, translate
+from gateway.cursor import Cursor, Delta, Position, Row
+from gateway.errors import PEER_TROUBLE, GatewayError
+from gateway.feed import Feed, Inbox, RunKey
+from gateway.metrics import Metrics
+from gateway.peers import Orchestrator
+from gateway.settings import Settings
+from services.chassis.telemetry import EventLog
+from zocrates.orchestrator.v1 import chat_pb2 as chat
+
+log = EventLog(__name__)
+
+# Between two attempts to reach an orchestrator that is away, and between two looks without NATS.
+RETRY_S = 0.5
+# How often a run that waits for a person is looked at, should a message be lost.
+WAITING_LOOK_S = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """What a client follows, and how far: with `pauses_end` the stream ends when the run waits."""
+
+    owner: str
+    run: RunKey
+    position: Position
+    pauses_end: bool
+
+
+class Follower:
+    """Opens streams of runs."""
+
+    def __init__(
+        self,
+        orchestrator: Orchestrator,
+        feed: Feed,
+        metrics: Metrics,
+        settings: Settings,
+        *,
+        now: Callable[[], str],
+    ) -> None:
+        self.orchestrator = orchestrator
+        self.feed = feed
+        self.metrics = metrics
+        self.settings = settings
+        self.now = now
+
+    async def open(self, watch: Watch) -> AsyncIterator[bytes]:
+        """The frames of a run from a position on; raises now if the run cannot be followed."""
+        first = await self.orchestrator.list_events(
+            session_id=watch.run.session_id,
+            run_id=watch.run.run_id,
+            after=watch.position.sequence,
+            owner=watch.owner,
+        )
+        # A position past the end replays nothing; the next row that happens is still new.
+        start = min(watch.position.sequence, first.last_sequence)
+        return _Stream(self, watch, Cursor(start)).frames(first)
+
+
+class _Stream:
+    """One client's stream of one run."""
+
+    def __init__(self, follower: Follower, watch: Watch, cursor: Cursor) -> None:
+        self._with = follower
+        self._watch = watch
+        self._cursor = cursor
+        self._state = "QUEUED"
+        self._ended = False
+
+    async def frames(self, first: chat.ListEventsResponse) -> AsyncIterator[bytes]:
+        """The recorded rows, then live ones, until the run ends or waits."""
+        for frame in self._rows_of(first):
+            yield frame
+        try:
+            if self._is_over(first.last_sequence):
+                yield self._done()
+                return
+            async with self._with.feed.following(self._watch.run) as inbox:
+                # What happened before the subscription is read before what arrives by it.
+                async for frame in self._follow(inbox):
+                    yield frame
+        except GatewayError as error:
+            if error.code not in PEER_TROUBLE:
+                log.error("stream_failed", error, run_id=self._watch.run.run_id)
+            yield translate.interruption_frame(error.code, error.text, self._head())
+            return
+        yield self._done()
+
+    async def _follow(self, inbox: Inbox) -> AsyncIterator[bytes]:
+        async for frame in self._catch_up(inbox):
+            yield frame
+        if not self._ended:
+            async for frame in self._text_in_progress(inbox):
+                yield frame
+        while not self._ended:
+            message = await inbox.take(self._silence_s())
+            match message:
+                case Row():
+                    async for frame in self._live_row(message, inbox):
+                        yield frame
+                case Delta():
+                    async for frame in self._live_delta(message, inbox):
+                        yield frame
+                case None:
+                    # Silence, a lost connection or an overflow: the record knows what was missed.
+                    async for frame in self._catch_up(inbox):
+                        yield frame
+
+    async def _live_row(self, row: Row, inbox: Inbox) -> AsyncIterator[bytes]:
+        if self._cursor.is_old(row.sequence):
+            return
+        if not self._cursor.is_next(row.sequence):
+            async for frame in self._catch_up(inbox):
+                yield frame
+            return
+        if frame := self._pass(row):
+            yield frame
+        if (state := translate.ENDINGS.get(row.name)) is not None:
+            self._state = state
+            self._ended = True
+
+    async def _live_delta(self, delta: Delta, inbox: Inbox) -> AsyncIterator[bytes]:
+        # Text overtakes rows, which pass through the database; rows keep their place before it.
+        if self._cursor.is_ahead(delta):
+            async for frame in self._catch_up(inbox):
+                yield frame
+        if self._ended or self._cursor.is_ahead(delta):
+            return
+        if (piece := self._cursor.admit(delta)) is not None:
+            self._count("answer_delta")
+            yield translate.delta_frame(piece, self._head())
+
+    async def _catch_up(self, inbox: Inbox) -> AsyncIterator[bytes]:
+        """Rows after the cursor from the record, page by page."""
+        await self._with.feed.subscribe(self._watch.run)
+        while True:
+            page = await self._page()
+            self._with.metrics.catch_ups.add()
+            for frame in self._rows_of(page):
+                yield frame
+            if self._cursor.sequence >= page.last_sequence or not page.events:
+                self._ended = self._is_over(page.last_sequence)
+                return
+
+    async def _page(self) -> chat.ListEventsResponse:
+        """The next rows; waits, within bounds, for an orchestrator that is away."""
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + self._with.settings.peer_patience_s
+        while True:
+            try:
+                return await self._with.orchestrator.list_events(
+                    session_id=self._watch.run.session_id,
+                    run_id=self._watch.run.run_id,
+                    after=self._cursor.sequence,
+                    owner=self._watch.owner,
+                )
+            except GatewayError as error:
+                if error.code not in PEER_TROUBLE or loop.time() > give_up:
+                    raise
+            await asyncio.sleep(RETRY_S)
+
+    async def _text_in_progress(self, inbox: Inbox) -> AsyncIterator[bytes]:
+        """The answer text that was written before this client came, as one piece."""
+        resumed = self._watch.position.sequence > 0
+        if not (resumed or self._cursor.is_writing):
+            return
+        text = await self._with.feed.text_so_far(self._watch.run)
+        if text is None:
+            return
+        if resumed and not self._cursor.is_ahead(text) and text.attempt >= self._cursor.attempt:
+            # The client may hold some of it.
+            yield translate.reset_frame(text.attempt, self._head())
+        async for frame in self._live_delta(text, inbox):
+            yield frame
+
+    def _rows_of(self, page: chat.ListEventsResponse) -> list[bytes]:
+        self._state = convert.state_name(page.state)
+        rows = [convert.row(event) for event in page.events]
+        fresh = [row for row in rows if not self._cursor.is_old(row.sequence)]
+        return [frame for row in fresh if (frame := self._pass(row))]
+
+    def _pass(self, row: Row) -> bytes:
+        self._cursor.pass_row(row)
+        if row.name:
+            self._count(row.name)
+        return row.frame
+
+    def _is_over(self, last_sequence: int) -> bool:
+        if self._cursor.sequence < last_sequence:
+            return False
+        if self._state in translate.WAITING:
+            return self._watch.pauses_end
+        return self._state in translate.ENDED
+
+    def _silence_s(self) -> float:
+        if not self._with.feed.is_live:
+            return min(RETRY_S, self._with.settings.silence_s)
+        if self._state in translate.WAITING:
+            return WAITING_LOOK_S
+        return self._with.settings.silence_s
+
+    def _done(self) -> bytes:
+        return translate.done_frame(self._state, self._head())
+
+    def _head(self) -> dict[str, object]:
+        run = self._watch.run
+        return translate.head_of(run.session_id, run.run_id, self._cursor, self._with.now())
+
+    def _count(self, event: str) -> None:
+        self._with.metrics.events_forwarded.add(event=event)

@@ -1,0 +1,125 @@
+"""The inner ring: the caller's key, a whole body of known size and kind, HEAD answered as GET."""
+
+import asyncio
+from typing import NoReturn
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateway.auth import Doorkeeper
+from gateway.errors import GatewayError
+from gateway.guard import PROBES, reply_with
+from gateway.settings import Settings
+
+# What a browser must get before it can have a key.
+OPEN_PATHS = PROBES | {"/", "/page-key"}
+OPEN_FOLDER = "/page/"
+WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+class Intake:
+    """Hands a request on with its caller in the request's state and its body in one piece."""
+
+    def __init__(self, app: ASGIApp, *, settings: Settings, doorkeeper: Doorkeeper) -> None:
+        self._app = app
+        self._limit = settings.max_body_bytes
+        self._doorkeeper = doorkeeper
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let one request through, or answer it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        path = scope["path"]
+        try:
+            if path not in OPEN_PATHS and not path.startswith(OPEN_FOLDER):
+                scope.setdefault("state", {})["caller"] = self._doorkeeper.admit(_key_in(headers))
+            if scope["method"] in WITH_BODY:
+                receive = await self._with_whole_body(headers, receive)
+        except GatewayError as error:
+            await reply_with(error)(scope, receive, send)
+            return
+        if scope["method"] == "HEAD":
+            await _answer_head(self._app, scope, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _with_whole_body(self, headers: Headers, receive: Receive) -> Receive:
+        declared = headers.get("content-length", "0")
+        if declared.isdecimal() and int(declared) > self._limit:
+            self._refuse()
+        body = bytearray()
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return _replaying(message, receive)
+            body += message.get("body", b"")
+            if len(body) > self._limit:
+                self._refuse()
+            more = message.get("more_body", False)
+        if body:
+            _check_kind(headers, bytes(body))
+        whole: Message = {"type": "http.request", "body": bytes(body), "more_body": False}
+        return _replaying(whole, receive)
+
+    def _refuse(self) -> NoReturn:
+        raise GatewayError(
+            "TOO_LARGE",
+            f"The body is larger than {self._limit} bytes.",
+            detail={"max_bytes": str(self._limit)},
+            # The rest of the body stays unread, so the connection cannot be used again.
+            headers={"Connection": "close"},
+        )
+
+
+def _check_kind(headers: Headers, body: bytes) -> None:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise GatewayError(
+            "UNSUPPORTED_MEDIA_TYPE",
+            "The body must be JSON, sent with Content-Type: application/json.",
+        )
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        text = f"The body is not valid UTF-8 (byte {error.start})."
+        raise GatewayError("INVALID_REQUEST", text) from error
+
+
+def _key_in(headers: Headers) -> str | None:
+    if (key := headers.get("x-api-key")) is not None:
+        return key
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+
+
+def _replaying(first: Message, rest: Receive) -> Receive:
+    pending = [first]
+
+    async def receive() -> Message:
+        return pending.pop() if pending else await rest()
+
+    return receive
+
+
+async def _answer_head(app: ASGIApp, scope: Scope, send: Send) -> None:
+    """Answer as GET would, without the body; a stream ends as soon as its headers are out."""
+    started = asyncio.Event()
+
+    async def send_head(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            await send(message)
+            started.set()
+
+    async def receive() -> Message:
+        await started.wait()
+        return {"type": "http.disconnect"}
+
+    scope["method"] = "GET"
+    try:
+        await app(scope, receive, send_head)
+    finally:
+        scope["method"] = "HEAD"
+    await send({"type": "http.response.body", "body": b"", "more_body": False})

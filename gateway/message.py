@@ -1,0 +1,38 @@
+"""A run as a message of its session, put together from its rows. Pure."""
+
+from collections.abc import Iterable
+
+from gateway.cursor import Row
+
+HEAD = frozenset({"session_id", "invocation_id", "sequence", "time"})
+# Events of which a message keeps the last one, by the field that holds it.
+LAST_OF = {
+    "run_started": "started",
+    "report": "report",
+    "rerank": "rerank",
+    "answer": "answer",
+    "error": "error",
+}
+
+
+def message_of(rows: Iterable[Row]) -> dict[str, object]:
+    """What the rows add up to: the fields of a message that come from events."""
+    steps: dict[object, dict[str, object]] = {}
+    thoughts: list[dict[str, object]] = []
+    message: dict[str, object] = {"started": None, "stage": None, "last_event_id": "0"}
+    for row in rows:
+        payload = {key: value for key, value in row.body.items() if key not in HEAD}
+        message["last_event_id"] = str(row.sequence)
+        match row.name:
+            case "stage":
+                message["stage"] = payload["stage"]
+            case "thought":
+                thoughts.append(payload)
+            case "tool_call":
+                steps[payload["step_id"]] = {**payload, "result": None}
+            case "tool_result":
+                # A result is recorded after its call; one without a call would be a broken record.
+                steps[payload["step_id"]]["result"] = payload
+            case name if name in LAST_OF:
+                message[LAST_OF[name]] = payload
+    return {**message, "steps": list(steps.values()), "thoughts": thoughts}

@@ -1,0 +1,130 @@
+"""The processes that the gateway calls: each call with a deadline, an owner, errors translated."""
+
+from collections.abc import AsyncIterator, Awaitable
+from typing import Literal, TypeVar
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from gateway.errors import error_of
+from services.chassis.errors import failure_of
+from services.chassis.server import OWNER_KEY
+from zocrates.orchestrator.v1 import chat_pb2 as chat
+from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
+from zocrates.search.v1 import search_pb2 as search
+from zocrates.search.v1 import search_pb2_grpc as search_rpc
+
+PROBE_S = 1.0
+MOST_EVENTS = 1000
+# A first sync of a large library takes hours; who still listens then may join it again.
+SYNC_DEADLINE_S = 12 * 3600.0
+
+T = TypeVar("T")
+PeerState = Literal["serving", "not_serving", "unreachable"]
+
+
+async def _answer(call: Awaitable[T], peer: str) -> T:
+    try:
+        return await call
+    except grpc.aio.AioRpcError as error:
+        raise error_of(failure_of(error), peer) from error
+
+
+def _as(owner: str) -> tuple[tuple[str, str], ...]:
+    return ((OWNER_KEY, owner),)
+
+
+async def state_of(channel: grpc.aio.Channel) -> PeerState:
+    """What the process behind the channel says about its health."""
+    stub = health_pb2_grpc.HealthStub(channel)
+    try:
+        reply = await stub.Check(health_pb2.HealthCheckRequest(), timeout=PROBE_S)  # type: ignore[attr-defined]  # made at run time
+    except grpc.aio.AioRpcError:
+        return "unreachable"
+    serving = health_pb2.HealthCheckResponse.SERVING
+    return "serving" if reply.status == serving else "not_serving"
+
+
+class Orchestrator:
+    """Sessions and runs."""
+
+    def __init__(self, channel: grpc.aio.Channel, *, deadline_s: float) -> None:
+        self._stub = chat_rpc.ChatServiceStub(channel)
+        self._deadline_s = deadline_s
+
+    async def start_turn(
+        self, request: chat.StartTurnRequest, *, owner: str
+    ) -> chat.StartTurnResponse:
+        """Start a run, or find the one that the idempotency key already started."""
+        call = self._stub.StartTurn(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "orchestrator")
+
+    async def list_events(
+        self, *, session_id: str, run_id: str, after: int, owner: str
+    ) -> chat.ListEventsResponse:
+        """The next page of a run's rows after a sequence."""
+        request = chat.ListEventsRequest(
+            session_id=session_id, run_id=run_id, after_sequence=after, limit=MOST_EVENTS
+        )
+        call = self._stub.ListEvents(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "orchestrator")
+
+    async def list_sessions(
+        self, *, limit: int, cursor: str, query: str, owner: str
+    ) -> chat.ListSessionsResponse:
+        """A page of the owner's sessions."""
+        request = chat.ListSessionsRequest(limit=limit, cursor=cursor, query=query)
+        call = self._stub.ListSessions(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "orchestrator")
+
+    async def get_session(self, session_id: str, *, owner: str) -> chat.GetSessionResponse:
+        """A session with the events of its runs."""
+        request = chat.GetSessionRequest(session_id=session_id)
+        call = self._stub.GetSession(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "orchestrator")
+
+    async def get_evidence(
+        self, *, run_id: str, passage_id: str, owner: str
+    ) -> chat.GetEvidenceResponse:
+        """A passage as the run recorded it."""
+        request = chat.GetEvidenceRequest(run_id=run_id, passage_id=passage_id)
+        call = self._stub.GetEvidence(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "orchestrator")
+
+
+class Search:
+    """The library index."""
+
+    def __init__(self, channel: grpc.aio.Channel, *, deadline_s: float) -> None:
+        self._search = search_rpc.SearchServiceStub(channel)
+        self._library = search_rpc.LibraryServiceStub(channel)
+        self._deadline_s = deadline_s
+
+    async def read_around(
+        self, passage_id: str, *, each_side: int, owner: str
+    ) -> search.ReadDocumentResponse:
+        """A passage with its neighbours in the document."""
+        window = search.PassageWindow(passage_id=passage_id, before=each_side, after=each_side)
+        request = search.ReadDocumentRequest(around=window)
+        call = self._search.ReadDocument(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "search")
+
+    async def get_status(self, *, owner: str) -> search.GetStatusResponse:
+        """The library as the index knows it."""
+        call = self._library.GetStatus(
+            search.GetStatusRequest(), timeout=self._deadline_s, metadata=_as(owner)
+        )
+        return await _answer(call, "search")
+
+    async def sync(self, *, full: bool, owner: str) -> AsyncIterator[search.SyncProgress]:
+        """Progress of a sync, of the running one if there is; who goes away does not stop it."""
+        call = self._library.Sync(
+            search.SyncRequest(full=full), timeout=SYNC_DEADLINE_S, metadata=_as(owner)
+        )
+        try:
+            async for progress in call:
+                yield progress
+        except grpc.aio.AioRpcError as error:
+            raise error_of(failure_of(error), "search") from error
+        finally:
+            call.cancel()

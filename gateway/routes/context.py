@@ -1,0 +1,52 @@
+"""What the routes work with, and who calls them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+import grpc
+from fastapi import Depends, Request
+
+from gateway.auth import Caller, PageLinks
+from gateway.feed import Feed
+from gateway.follow import Follower
+from gateway.metrics import Metrics
+from gateway.peers import Orchestrator, Search
+from gateway.settings import Settings
+from gateway.streaming import EventStream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """The process's parts."""
+
+    settings: Settings
+    stop: asyncio.Event
+    metrics: Metrics
+    orchestrator: Orchestrator
+    search: Search
+    channels: Mapping[str, grpc.aio.Channel]
+    feed: Feed
+    follower: Follower
+    links: PageLinks
+
+    def stream(self, frames: AsyncIterator[bytes]) -> EventStream:
+        """Frames as a reply."""
+        return EventStream(
+            frames, stop=self.stop, ping_s=self.settings.ping_s, metrics=self.metrics
+        )
+
+
+def _context(request: Request) -> Context:
+    context: Context = request.app.state.context
+    return context
+
+
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
+
+
+InContext = Annotated[Context, Depends(_context)]
+CalledBy = Annotated[Caller, Depends(_caller)]

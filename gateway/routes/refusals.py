@@ -1,0 +1,106 @@
+"""Every refusal of the framework in the gateway's own words and shape."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match
+
+from gateway.errors import GatewayError, internal_error
+from gateway.guard import reply_with
+
+BODY_ERRORS = {
+    "json_invalid": "The body is not valid JSON.",
+    "missing": "A JSON body is missing.",
+}
+
+
+def answer(app: FastAPI) -> None:
+    """Register the answers."""
+
+    @app.exception_handler(GatewayError)
+    async def on_error(request: Request, error: GatewayError) -> Response:
+        return reply_with(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def on_invalid(request: Request, error: RequestValidationError) -> Response:
+        return reply_with(invalid_request(error.errors()))
+
+    @app.exception_handler(HTTPException)
+    async def on_http(request: Request, error: HTTPException) -> Response:
+        return reply_with(_http_error(app, request, error))
+
+    @app.exception_handler(Exception)
+    async def on_bug(request: Request, error: Exception) -> Response:
+        # Logged by the guard, to which the framework hands the exception after this reply.
+        return reply_with(internal_error())
+
+
+def invalid_request(errors: Iterable[Mapping[str, Any]]) -> GatewayError:
+    """The first validation error as one sentence that names the field."""
+    # pydantic's errors are dictionaries of whatever was sent, hence Any.
+    first = next(iter(errors))
+    _place, *path = first["loc"]
+    kind = str(first["type"])
+    if kind in BODY_ERRORS and (kind == "json_invalid" or not path):
+        return GatewayError("INVALID_REQUEST", BODY_ERRORS[kind])
+    if not path:
+        return GatewayError("INVALID_REQUEST", "The body must be a JSON object.")
+    field = ".".join(str(part) for part in path)[:200]
+    return GatewayError("INVALID_REQUEST", _sentence(kind, field, first), detail={"field": field})
+
+
+def _sentence(kind: str, field: str, error: Mapping[str, Any]) -> str:
+    match kind:
+        case "extra_forbidden":
+            return f"The field {field!r} is not known; leave it out."
+        case "missing":
+            return f"The field {field!r} is missing."
+        case "string_pattern_mismatch":
+            return f"The field {field!r} must match {error['ctx']['pattern']}."
+        case "string_unicode":
+            return f"The field {field!r} holds text that is not valid Unicode."
+    reason = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input ")
+    return f"The field {field!r} {reason}."
+
+
+def _http_error(app: FastAPI, request: Request, error: HTTPException) -> GatewayError:
+    match error.status_code:
+        case 404:
+            return GatewayError("NOT_FOUND", f"There is nothing at {request.url.path[:200]!r}.")
+        case 405:
+            methods = _methods_at(app, request)
+            return GatewayError(
+                "METHOD_NOT_ALLOWED",
+                f"{request.method} does not work here; {methods} would.",
+                headers={"Allow": methods},
+            )
+        case 413:
+            return GatewayError("TOO_LARGE", "The body is too large.")
+        case 415:
+            return GatewayError("UNSUPPORTED_MEDIA_TYPE", "The body must be JSON.")
+        case status if 400 <= status < 500:
+            return GatewayError("INVALID_REQUEST", "The request cannot be read.")
+    return internal_error()
+
+
+def _methods_at(app: FastAPI, request: Request) -> str:
+    """All methods that the routes at this path take together."""
+    methods = {method for route in _routes_at(app, request) for method in route}
+    if "GET" in methods:
+        methods.add("HEAD")
+    return ", ".join(sorted(methods))
+
+
+def _routes_at(app: FastAPI, request: Request) -> list[set[str]]:
+    return [
+        set(getattr(route, "methods", None) or ()) for route in app.routes if _is_at(route, request)
+    ]
+
+
+def _is_at(route: BaseRoute, request: Request) -> bool:
+    match, _ = route.matches(request.scope)
+    return match is not Match.NONE

@@ -1,0 +1,146 @@
+"""From a recorded event as plain values to what a client sees. Pure."""
+
+import json
+import re
+from collections.abc import Mapping
+
+from gateway.cursor import Cursor, Delta, Row
+
+PING = b": ping\n\n"
+
+# Rows after which a run is over, and the state it is then in.
+ENDINGS = {"answer": "COMPLETED", "error": "FAILED"}
+ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "EXPIRED", "REWOUND"})
+WAITING = frozenset({"AWAITING_INPUT", "PAUSED"})
+
+# What happened, by the name of the event's payload; each is the name of an SSE event too.
+ROW_EVENTS = (
+    "run_started",
+    "stage",
+    "thought",
+    "tool_call",
+    "tool_result",
+    "report",
+    "rerank",
+    "answer_reset",
+    "answer",
+    "error",
+)
+
+ENUM_PREFIXES = {
+    "stage": "STAGE_",
+    "support": "SUPPORT_LEVEL_",
+    "reading_state": "READING_STATE_",
+}
+WHOLE_NUMBERS = frozenset({"input_tokens", "output_tokens"})
+
+# Legal inside JSON, but line ends to many readers of a stream.
+LINE_ENDS = re.compile("[\u0085\u2028\u2029]")
+# No encoding has these; a model's escaped JSON can still hold them.
+LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+# NUL as json writes it, not a backslash followed by "u0000".
+ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+
+Values = Mapping[str, object]
+
+
+def row_of(event: Values) -> Row:
+    """The row to send for an event in protobuf's JSON form with its own field names.
+
+    A kind of event that a newer orchestrator writes and this gateway does not know becomes a row
+    without a frame, so that clients pass it.
+    """
+    sequence = int(str(event["sequence"]))
+    name = next((name for name in ROW_EVENTS if name in event), None)
+    if name is None:
+        return Row(sequence=sequence, name="", body={}, frame=b"")
+    payload = event[name]
+    assert isinstance(payload, Mapping)
+    body = {
+        "session_id": event["session_id"],
+        "invocation_id": event["run_id"],
+        "sequence": sequence,
+        "time": event["time"],
+        **_public(payload),
+    }
+    if name == "tool_call":
+        body["arguments"] = _arguments(body["arguments"])
+    return Row(
+        sequence=sequence, name=name, body=body, frame=frame(name, body, position=str(sequence))
+    )
+
+
+def delta_frame(delta: Delta, head: Values) -> bytes:
+    """A piece of the answer; `head` is what `head_of` returned."""
+    body = {**head, "text": delta.text, "attempt": delta.attempt, "offset": delta.offset}
+    position = f"{head['sequence']}.{delta.attempt}.{delta.offset}"
+    return frame("answer_delta", body, position=position)
+
+
+def reset_frame(attempt: int, head: Values) -> bytes:
+    """Tells a client that came back in the middle of the answer to drop the text it holds."""
+    position = f"{head['sequence']}.{attempt}.0"
+    return frame("answer_reset", {**head, "attempt": attempt}, position=position)
+
+
+def done_frame(state: str, head: Values) -> bytes:
+    """The last frame of a stream; it repeats the last position."""
+    return frame("done", {**head, "state": state}, position=str(head["sequence"]))
+
+
+def interruption_frame(code: str, message: str, head: Values) -> bytes:
+    """Says that the stream, not the run, broke off; without an id, so that no position moves."""
+    return frame("error", {**head, "code": code, "message": message, "retryable": True})
+
+
+def head_of(session_id: str, run_id: str, cursor: Cursor, time: str) -> dict[str, object]:
+    """What every frame's data holds."""
+    return {
+        "session_id": session_id,
+        "invocation_id": run_id,
+        "sequence": cursor.sequence,
+        "time": time,
+    }
+
+
+def frame(name: str, body: Values, *, position: str | None = None) -> bytes:
+    """One SSE frame with its data on one line, whatever the text holds."""
+    lines = [] if position is None else [f"id: {position}"]
+    lines += [f"event: {name}", f"data: {one_line(body)}", "", ""]
+    return "\n".join(lines).encode()
+
+
+def one_line(body: Values) -> str:
+    """JSON that no reader takes for more than one line and every encoder accepts."""
+    # json escapes what is below the space, so only the line ends above it are left.
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    text = LINE_ENDS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = ESCAPED_NUL.sub("\\1\ufffd", text)
+    return LONE_SURROGATES.sub("\ufffd", text)
+
+
+def _public(value: Values) -> dict[str, object]:
+    return {key: _public_value(key, inner) for key, inner in value.items()}
+
+
+def _public_value(key: str, value: object) -> object:
+    match value:
+        case Mapping():
+            return _public(value)
+        case list():
+            return [_public(item) if isinstance(item, Mapping) else item for item in value]
+        case str() if key in ENUM_PREFIXES:
+            return value.removeprefix(ENUM_PREFIXES[key]).lower()
+        # Protobuf's JSON writes 64-bit numbers as text.
+        case str() if key in WHOLE_NUMBERS:
+            return int(value)
+    return value
+
+
+def _arguments(text: object) -> object:
+    """The arguments of a call as an object; what a model garbled is shown as it was."""
+    try:
+        arguments = json.loads(str(text))
+    except ValueError:
+        return {"text": text}
+    return arguments if isinstance(arguments, dict) else {"text": text}
