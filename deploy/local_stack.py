@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 
 from deploy.console import Console
@@ -17,7 +17,7 @@ from deploy.supervision import Supervisor
 DATABASE_DEADLINE_S = 60.0
 PAUSE_S = 0.05
 
-Tell = Callable[[float], Awaitable[None]]
+Tell = Callable[[float], Coroutine[None, None, None]]
 
 
 class LocalStack:
@@ -52,7 +52,7 @@ class LocalStack:
             if not stop.is_set():
                 self._run_file = replace(self._run_file, state="ready")
                 self._write_run_file()
-                await tell_ready(time.monotonic() - started)
+                await self._until(stop, tell_ready(time.monotonic() - started))
                 await self._until(stop, _for_ever())
         finally:
             await self._supervisor.stop(STOP_ORDER)

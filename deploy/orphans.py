@@ -7,6 +7,7 @@ server on this very cluster. Anything else is left alone.
 
 import signal
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from deploy.run_file import Recorded, RunFile
 # The clock that start times are told by may be set meanwhile.
 START_TOLERANCE_S = 2.0
 PATIENCE_S = 8.0
+PAUSE_S = 0.02
 
 
 def stop_leftovers(run: RunFile | None, cluster: Path) -> list[str]:
@@ -46,7 +48,7 @@ def proven(one: Recorded) -> psutil.Process | None:
         same = (
             abs(process.create_time() - one.started) < START_TOLERANCE_S
             and tuple(process.cmdline()) == one.command
-            and process.status() != psutil.STATUS_ZOMBIE
+            and is_alive(process)
         )
     except psutil.Error:
         return None
@@ -84,10 +86,26 @@ def stop_all(processes: Iterable[psutil.Process], *, gently: signal.Signals) -> 
     asked = list(processes)
     for process in asked:
         _send(process, gently)
-    _, stubborn = psutil.wait_procs(asked, timeout=PATIENCE_S)
-    for process in stubborn:
+    for process in _still_alive(asked, until=time.monotonic() + PATIENCE_S):
         _send(process, None)
-    psutil.wait_procs(stubborn, timeout=PATIENCE_S)
+    _still_alive(asked, until=time.monotonic() + PATIENCE_S)
+
+
+def _still_alive(processes: Iterable[psutil.Process], *, until: float) -> list[psutil.Process]:
+    """Wait until all have ended; returns those that have not by then."""
+    alive = [process for process in processes if is_alive(process)]
+    while alive and time.monotonic() < until:
+        time.sleep(PAUSE_S)
+        alive = [process for process in alive if is_alive(process)]
+    return alive
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether it runs; one that ended and whose parent did not ask about it does not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _send(process: psutil.Process, gently: signal.Signals | None) -> None:

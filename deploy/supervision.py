@@ -46,7 +46,7 @@ class Supervisor:
         code = await self._end(child)
         if code != 0 and not self._stopping.is_set():
             raise CannotStart(
-                f"{program.name} failed: {voice.last_words} The whole log is {voice.path}"
+                f"{program.name} failed ({told_death(code, voice.last_words)}); read {voice.path}"
             )
 
     async def stop(self, order: Iterable[Iterable[str]]) -> None:
@@ -74,14 +74,14 @@ class Supervisor:
             deaths = deaths.with_another(time.monotonic())
             if deaths.are_too_many:
                 self._give_up(
-                    f"{name} stopped {len(deaths.times)} times within a minute, the last time "
-                    f"({told_code(code)}) with: {voice.last_words} Read {voice.path}"
+                    f"{name} stopped {len(deaths.times)} times within a minute "
+                    f"({told_death(code, voice.last_words)}); read {voice.path}"
                 )
                 return
             self._console.trouble(
                 name,
-                f"stopped ({told_code(code)}): {voice.last_words} "
-                f"Starting it again in {deaths.delay_s:g} s; its log is {voice.path}",
+                f"stopped ({told_death(code, voice.last_words)}); starting it again "
+                f"in {deaths.delay_s:g} s; its log is {voice.path}",
             )
             await self._pause(deaths.delay_s)
             if self._stopping.is_set():
@@ -118,7 +118,7 @@ class Voice:
 
     def __init__(self, name: str, path: Path, console: Console) -> None:
         self.path = path
-        self.last_words = "it wrote nothing."
+        self.last_words = ""
         self._name = name
         self._log = LogFile(path)
         self._console = console
@@ -129,10 +129,13 @@ class Voice:
             self._console.trouble(self._name, f"its log {self.path} cannot be written to.")
         if raw.strip():
             line = read_line(raw)
-            self.last_words = line.text if line.text.endswith(".") else f"{line.text}."
+            self.last_words = line.text.rstrip(".")
             self._console.relay(self._name, line)
 
 
-def told_code(code: int) -> str:
-    """An exit code as a person reads it."""
-    return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+def told_death(code: int, last_words: str) -> str:
+    """How a process ended, as a person reads it."""
+    if code < 0:
+        # Somebody ended it: what it wrote before has nothing to do with that.
+        return f"killed by signal {-code}"
+    return f"exit code {code}: {last_words}" if last_words else f"exit code {code}"
