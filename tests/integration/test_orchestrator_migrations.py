@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from services.orchestrator.store.migrate import is_current, migrate
 from services.orchestrator.tables import metadata
-from tests.integration.conftest import PostgresServer, create_database
+from tests.servers import PostgresServer, create_database
 
 
 def differences(connection: Connection) -> list[object]:

@@ -1,0 +1,159 @@
+"""A run in the hands of its holder: what is recorded, and the only way to record more."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
+
+from services.chassis.telemetry import EventLog
+from services.orchestrator.errors import DatabaseDown, HandOver
+from services.orchestrator.events import NewEvent, stage_entered
+from services.orchestrator.passages import Evidence
+from services.orchestrator.run import Action, ClaimedRun, Lease, Stage, Usage
+from services.orchestrator.store.history import Entry, PastTurn, Recorded, Step
+
+FIRST_PAUSE_S = 0.05
+LONGEST_PAUSE_S = 1.0
+
+Result = TypeVar("Result")
+
+log = EventLog(__name__)
+
+
+class RunStore(Protocol):
+    """What a holder needs of the store."""
+
+    async def record(self, lease: Lease, entry: Entry) -> int:
+        """Write an entry once; returns the run's last sequence."""
+
+    async def load(self, run_id: str) -> Recorded:
+        """What the run has recorded so far."""
+
+    async def conversation(self, session_id: str, before: int, *, turns: int) -> list[PastTurn]:
+        """The last answered turns of the session."""
+
+
+class Ledger:
+    """Mirrors the rows of one run in memory, so that no stage reads back what it wrote.
+
+    Every write is fenced by the lease; while the database is away the write is repeated, not
+    the work.
+    """
+
+    def __init__(
+        self,
+        run: ClaimedRun,
+        store: RunStore,
+        recorded: Recorded,
+        *,
+        on_write: Callable[[], None],
+        stopping: asyncio.Event,
+    ) -> None:
+        self.run = run
+        self.stage = run.stage
+        self.pass_number = run.pass_number
+        self.usage = run.usage
+        self.last_sequence = run.last_sequence
+        self._steps: dict[str, Step] = dict(recorded.steps)
+        self.evidence: dict[str, Evidence] = {one.passage.id: one for one in recorded.evidence}
+        self._store = store
+        self._on_write = on_write
+        self._stopping = stopping
+
+    def output(self, key: str) -> Mapping[str, Any] | None:
+        """What a step gave, if it is done."""
+        step = self._steps.get(key)
+        return step.output if step is not None and step.is_done else None
+
+    def attempts(self, key: str) -> int:
+        """How many attempts at a step were begun."""
+        step = self._steps.get(key)
+        return step.attempt if step is not None else 0
+
+    def require_time(self) -> None:
+        """To be called before new work: raises HandOver when the process is stopping."""
+        if self._stopping.is_set():
+            raise HandOver
+
+    async def conversation(self, turns: int) -> list[PastTurn]:
+        """The last answered turns of the session before this run."""
+        return await until_up(
+            lambda: self._store.conversation(self.run.session_id, self.run.ordinal, turns=turns)
+        )
+
+    async def begin(self, key: str, events: Callable[[int], Sequence[NewEvent]]) -> int:
+        """Record that an attempt at a step begins; returns its number, from 1."""
+        attempt = self.attempts(key) + 1
+        step = Step(key=key, input={}, output={}, attempt=attempt, is_done=False)
+        await self._write(self._entry(step=step, events=events(attempt)))
+        return attempt
+
+    async def record(
+        self,
+        key: str,
+        *,
+        output: Mapping[str, Any],
+        input: Mapping[str, Any] | None = None,
+        events: Sequence[NewEvent] = (),
+        evidence: Sequence[Evidence] = (),
+        usage: Usage | None = None,
+        then: Stage | None = None,
+    ) -> None:
+        """Record a finished step; `then` is the stage that begins with the same write."""
+        step = Step(key=key, input=input or {}, output=output, attempt=max(1, self.attempts(key)))
+        told = [*events, *([stage_entered(then, self.pass_number)] if then else [])]
+        entry = self._entry(step=step, events=told, evidence=evidence, usage=usage)
+        await self._write(replace(entry, stage=then or self.stage))
+
+    async def finish(
+        self,
+        ending: Action,
+        *,
+        events: Sequence[NewEvent],
+        key: str | None = None,
+        output: Mapping[str, Any] | None = None,
+        usage: Usage | None = None,
+    ) -> None:
+        """End the run, with its last step if it has one."""
+        step = Step(key=key, input={}, output=output or {}) if key is not None else None
+        entry = self._entry(step=step, events=events, usage=usage)
+        await self._write(replace(entry, ending=ending))
+
+    def _entry(
+        self,
+        *,
+        step: Step | None,
+        events: Sequence[NewEvent] = (),
+        evidence: Sequence[Evidence] = (),
+        usage: Usage | None = None,
+    ) -> Entry:
+        return Entry(
+            stage=self.stage,
+            pass_number=self.pass_number,
+            usage=usage or self.usage,
+            step=step,
+            events=events,
+            evidence=evidence,
+            evidence_from=len(self.evidence),
+        )
+
+    async def _write(self, entry: Entry) -> None:
+        self.last_sequence = await until_up(lambda: self._store.record(self.run.lease, entry))
+        self.stage, self.pass_number, self.usage = entry.stage, entry.pass_number, entry.usage
+        if entry.step is not None:
+            self._steps[entry.step.key] = entry.step
+        self.evidence.update((one.passage.id, one) for one in entry.evidence)
+        self._on_write()
+
+
+async def until_up(operation: Callable[[], Awaitable[Result]]) -> Result:
+    """Repeat while the database is away; whoever owns the task may cancel it."""
+    pause = FIRST_PAUSE_S
+    while True:
+        try:
+            return await operation()
+        except DatabaseDown as error:
+            log.warning("write_waits_for_database", cause=error.cause)
+        await asyncio.sleep(pause * random.uniform(0.5, 1.0))
+        pause = min(2 * pause, LONGEST_PAUSE_S)

@@ -1,0 +1,110 @@
+"""One call to a peer: its deadline, its patience with an absent peer, and its errors by name."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import grpc
+
+from services.chassis.errors import failure_of
+from services.orchestrator.errors import PeerError, PeerRefused, PeerTimeout, PeerUnavailable
+
+Reply = TypeVar("Reply")
+
+FIRST_PAUSE_S = 0.1
+LONGEST_PAUSE_S = 1.0
+# What a peer says that is going down or not there; CANCELLED comes from one that is draining.
+ABSENT = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+PASSING = (*ABSENT, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.ABORTED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deadlines:
+    """How long calls may take."""
+
+    model_s: float
+    silence_s: float
+    other_s: float
+
+
+async def patiently(
+    peer: str, attempt: Callable[[], Awaitable[Reply]], *, patience_s: float
+) -> Reply:
+    """Try again while the peer is absent, for so long after it was last there."""
+    loop = asyncio.get_running_loop()
+    absent_since: float | None = None
+    pause = FIRST_PAUSE_S
+    while True:
+        began = loop.time()
+        try:
+            return await attempt()
+        except PeerUnavailable:
+            # A call that lived for a while proves that the peer was there.
+            if absent_since is None or loop.time() - began > LONGEST_PAUSE_S * 5:
+                absent_since, pause = loop.time(), FIRST_PAUSE_S
+            if loop.time() - absent_since + pause > patience_s:
+                raise
+        await asyncio.sleep(pause * random.uniform(0.5, 1.0))
+        pause = min(2 * pause, LONGEST_PAUSE_S)
+
+
+async def unary(
+    peer: str, rpc: Callable[..., Any], request: object, *, deadline_s: float
+) -> Any:  # the stub's own type; the caller names it
+    """Call until there is a reply or the deadline is over, retries included. Raises PeerError."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + deadline_s
+
+    async def attempt() -> Any:
+        try:
+            return await rpc(request, timeout=max(0.05, until - loop.time()))
+        except grpc.aio.AioRpcError as error:
+            raise named(peer, error, deadline_s) from error
+
+    return await patiently(peer, attempt, patience_s=deadline_s)
+
+
+async def stream(
+    peer: str, rpc: Callable[..., Any], request: object, *, deadlines: Deadlines
+) -> AsyncGenerator[Any, None]:
+    """The replies of one attempt; silence and the whole have deadlines. Raises PeerError."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + deadlines.model_s
+    call = rpc(request, timeout=deadlines.model_s)
+    try:
+        while True:
+            left = until - loop.time()
+            async with asyncio.timeout(min(deadlines.silence_s, max(left, 0.05))):
+                reply = await call.read()
+            if reply is grpc.aio.EOF:
+                return
+            yield reply
+    except TimeoutError:
+        waited = deadlines.silence_s if loop.time() < until else deadlines.model_s
+        raise PeerTimeout(peer, waited) from None
+    except grpc.aio.AioRpcError as error:
+        raise named(peer, error, deadlines.model_s) from error
+    finally:
+        # An abandoned call would live on at the peer.
+        call.cancel()
+
+
+def named(peer: str, error: grpc.aio.AioRpcError, deadline_s: float) -> PeerError:
+    """The failure as one of ours; what the peer itself explained is kept in its words."""
+    failure = failure_of(error)
+    is_explained = failure.reason != failure.code.name
+    if is_explained:
+        retryable = failure.code in PASSING
+        return PeerRefused(peer, failure.reason, failure.message, retryable=retryable)
+    if failure.code in ABSENT:
+        return PeerUnavailable(peer)
+    if failure.code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return PeerTimeout(peer, deadline_s)
+    return PeerRefused(
+        peer,
+        "PEER_ERROR",
+        f"The {peer} process failed; its log has the details.",
+        retryable=True,
+    )

@@ -1,0 +1,94 @@
+"""The rerank process, as the orchestrator uses it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import grpc
+
+from services.orchestrator.passages import Evidence
+from services.orchestrator.peers.calls import Deadlines, unary
+from zocrates.rerank.v1 import rerank_pb2 as pb
+from zocrates.rerank.v1 import rerank_pb2_grpc as rpc
+
+PEER = "rerank"
+MAX_PAIRS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """The kept passages, best first, and who judged."""
+
+    kept: tuple[tuple[str, float], ...]
+    considered: int
+    words_kept: int
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """Scores of support in the order asked, and who judged."""
+
+    scores: tuple[float, ...]
+    model: str
+    # Whether the judge passed its calibration.
+    calibrated: bool
+
+
+class RerankPeer:
+    """The second look at passages. Raises PeerError."""
+
+    def __init__(self, channel: grpc.aio.Channel, deadlines: Deadlines) -> None:
+        self._stub = rpc.RerankServiceStub(channel)  # type: ignore[no-untyped-call]
+        self._deadline_s = deadlines.other_s
+
+    async def rerank(
+        self, query: str, evidence: Sequence[Evidence], *, max_passages: int, max_words: int
+    ) -> Ranking:
+        """Keep the best passages within the ceilings."""
+        reply: pb.RerankResponse = await unary(
+            PEER,
+            self._stub.Rerank,
+            pb.RerankRequest(
+                query=query,
+                candidates=[
+                    pb.Candidate(
+                        passage_id=one.passage.id,
+                        text=one.passage.text,
+                        heading=one.passage.heading,
+                        words=one.words,
+                        retrieval_rank=one.rank,
+                    )
+                    for one in evidence
+                ],
+                max_passages=max_passages,
+                max_words=max_words,
+            ),
+            deadline_s=self._deadline_s,
+        )
+        return Ranking(
+            kept=tuple((one.passage_id, one.score) for one in reply.kept),
+            considered=reply.considered,
+            words_kept=reply.words_kept,
+            model=reply.scorer.model,
+        )
+
+    async def judge(self, pairs: Sequence[tuple[str, str]]) -> Judgement:
+        """How far each passage (second) supports its claim (first)."""
+        scores: list[float] = []
+        model, calibrated = "", True
+        for start in range(0, len(pairs), MAX_PAIRS):
+            reply: pb.ScoreSupportResponse = await unary(
+                PEER,
+                self._stub.ScoreSupport,
+                pb.ScoreSupportRequest(
+                    pairs=[
+                        pb.SupportPair(claim=claim, passage=passage)
+                        for claim, passage in pairs[start : start + MAX_PAIRS]
+                    ]
+                ),
+                deadline_s=self._deadline_s,
+            )
+            scores.extend(support.score for support in reply.supports)
+            model = reply.scorer.model
+            calibrated = calibrated and reply.scorer.calibrated
+        return Judgement(scores=tuple(scores), model=model, calibrated=calibrated)

@@ -1,0 +1,107 @@
+"""The search process, as the orchestrator uses it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+
+from services.orchestrator.convert import (
+    passage_from_proto,
+    passage_to_proto,
+    scope_to_proto,
+    section_from_proto,
+)
+from services.orchestrator.passages import Passage
+from services.orchestrator.peers.calls import Deadlines, unary
+from services.orchestrator.tools import GetToc, ReadDocument, SearchCorpus
+from services.orchestrator.transcript import Section
+from zocrates.search.v1 import search_pb2 as pb
+from zocrates.search.v1 import search_pb2_grpc as rpc
+
+PEER = "search"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A passage that a tool returned."""
+
+    passage: Passage
+    similarity: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuoteMatch:
+    """Where a quote stands in a passage; `text` is verbatim."""
+
+    page_index: int
+    page_label: str
+    start: int
+    text: str
+
+
+class SearchPeer:
+    """Tools of the search agent, and the quote finder of the verify stage. Raises PeerError."""
+
+    def __init__(self, channel: grpc.aio.Channel, deadlines: Deadlines) -> None:
+        self._stub = rpc.SearchServiceStub(channel)  # type: ignore[no-untyped-call]
+        self._deadline_s = deadlines.other_s
+
+    async def search(self, request: SearchCorpus, scope: Mapping[str, Any]) -> Sequence[Hit]:
+        """Passages for a query, best first."""
+        reply: pb.SearchCorpusResponse = await self._call(
+            self._stub.SearchCorpus,
+            pb.SearchCorpusRequest(
+                query=request.query, limit=request.limit, scope=scope_to_proto(scope)
+            ),
+        )
+        return [
+            Hit(
+                passage=passage_from_proto(hit.passage),
+                similarity=hit.similarity if hit.HasField("similarity") else None,
+            )
+            for hit in reply.hits
+        ]
+
+    async def toc(self, request: GetToc) -> Sequence[Section]:
+        """The sections of a document."""
+        reply: pb.GetDocumentTocResponse = await self._call(
+            self._stub.GetDocumentToc, pb.GetDocumentTocRequest(document_id=request.document_id)
+        )
+        return [section_from_proto(entry) for entry in reply.entries]
+
+    async def read(self, request: ReadDocument) -> Sequence[Hit]:
+        """Passages of a document in reading order."""
+        message = pb.ReadDocumentRequest(document_id=request.document_id)
+        if request.section_id is not None:
+            message.section_id = request.section_id
+        if request.pages is not None:
+            first, last = request.pages
+            message.pages.first_page_index, message.pages.last_page_index = first, last
+        if request.around is not None:
+            passage_id, before, after = request.around
+            message.around.passage_id = passage_id
+            message.around.before, message.around.after = before, after
+        reply: pb.ReadDocumentResponse = await self._call(self._stub.ReadDocument, message)
+        return [Hit(passage=passage_from_proto(passage)) for passage in reply.passages]
+
+    async def find_quote(self, quote: str, passage: Passage) -> QuoteMatch | None:
+        """The first place of a quote in a passage as the run recorded it."""
+        reply: pb.FindQuoteResponse = await self._call(
+            self._stub.FindQuote,
+            pb.FindQuoteRequest(
+                quote=quote, text=pb.QuoteText(passages=[passage_to_proto(passage)])
+            ),
+        )
+        if not reply.matches:
+            return None
+        match = reply.matches[0]
+        return QuoteMatch(
+            page_index=match.page_index,
+            page_label=match.page_label,
+            start=match.start,
+            text=match.text,
+        )
+
+    async def _call(self, method: Any, request: object) -> Any:  # a multicallable of the stub
+        return await unary(PEER, method, request, deadline_s=self._deadline_s)

@@ -1,0 +1,219 @@
+"""The synth process, as the orchestrator uses it."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+
+from services.orchestrator.ceilings import Ceilings
+from services.orchestrator.convert import (
+    call_from_proto,
+    evidence_to_proto,
+    items_from_proto,
+    items_to_proto,
+    turn_to_proto,
+)
+from services.orchestrator.errors import PeerRefused
+from services.orchestrator.passages import Evidence
+from services.orchestrator.peers.calls import Deadlines, patiently, stream
+from services.orchestrator.tools import TOOLS
+from services.orchestrator.transcript import ToolCall, TurnRecord
+from zocrates.synth.v1 import synth_pb2 as pb
+from zocrates.synth.v1 import synth_pb2_grpc as rpc
+
+PEER = "synth"
+
+Item = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """What every reply of a mind carries."""
+
+    thought: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direction:
+    """Either a direct answer or a question for research."""
+
+    spoken: Spoken
+    answer: str
+    question: str
+    active_items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextMove:
+    """The calls that the search agent asks for; none: it has stopped."""
+
+    spoken: Spoken
+    calls: tuple[ToolCall, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftCitation:
+    """A citation as the writer made it, not yet checked."""
+
+    number: int
+    passage_id: str
+    quote: str
+    statement: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """The written answer, not yet checked."""
+
+    spoken: Spoken
+    markdown: str
+    citations: tuple[DraftCitation, ...]
+    gaps: tuple[str, ...]
+    answered: bool
+
+
+class SynthPeer:
+    """Everything that thinks or writes. Raises PeerError."""
+
+    def __init__(self, channel: grpc.aio.Channel, deadlines: Deadlines) -> None:
+        self._stub = rpc.SynthServiceStub(channel)  # type: ignore[no-untyped-call]
+        self._deadlines = deadlines
+
+    async def converse(
+        self, prompt: str, history: Sequence[tuple[str, str, Sequence[str]]], items: Sequence[Item]
+    ) -> Direction:
+        """Answer directly or turn the prompt into a question for research."""
+        request = pb.ConverseRequest(
+            prompt=prompt,
+            history=[
+                pb.PastTurn(prompt=asked, answer=answer, cited_titles=titles)
+                for asked, answer, titles in history
+            ],
+            active_items=items_to_proto(items),
+        )
+        result, thought = await self._finished(self._stub.Converse, request)
+        is_direct = result.WhichOneof("outcome") == "answer"
+        return Direction(
+            spoken=_spoken(result, thought),
+            answer=result.answer.markdown if is_direct else "",
+            question="" if is_direct else result.research.question or prompt,
+            active_items=items_from_proto(result.research.active_items),
+        )
+
+    async def investigate(
+        self,
+        question: str,
+        transcript: Sequence[TurnRecord],
+        left: Ceilings,
+        items: Sequence[Item],
+        pass_number: int,
+    ) -> NextMove:
+        """The search agent's next move; it sees this and nothing else."""
+        request = pb.InvestigateRequest(
+            question=question,
+            transcript=[turn_to_proto(turn) for turn in transcript],
+            tools=[
+                pb.Tool(
+                    name=tool.name,
+                    description=tool.description,
+                    parameters_schema=tool.schema_json,
+                )
+                for tool in TOOLS
+            ],
+            left=pb.CeilingsLeft(calls=left.calls, words=left.words),
+            active_items=items_to_proto(items),
+        )
+        # `pass` is a keyword of the language.
+        setattr(request, "pass", pass_number)
+        result, thought = await self._finished(self._stub.Investigate, request)
+        return NextMove(
+            spoken=_spoken(result, thought),
+            calls=tuple(call_from_proto(call) for call in result.calls),
+            text=result.text,
+        )
+
+    async def synthesize(
+        self,
+        question: str,
+        evidence: Sequence[tuple[Evidence, float]],
+        summary: str,
+        gaps: Sequence[str],
+    ) -> AsyncIterator[str | Draft]:
+        """One attempt at the answer: pieces of its text, and the draft at the end."""
+        request = pb.SynthesizeRequest(
+            question=question,
+            evidence=[evidence_to_proto(one, score) for one, score in evidence],
+            covered_summary=summary,
+            gaps=gaps,
+        )
+        thoughts: list[str] = []
+        replies = stream(PEER, self._stub.Synthesize, request, deadlines=self._deadlines)
+        async with aclosing(replies):  # type: ignore[type-var]  # an async generator indeed
+            async for reply in replies:
+                match reply.WhichOneof("event"):
+                    case "thought":
+                        thoughts.append(reply.thought)
+                    case "answer_delta":
+                        yield reply.answer_delta
+                    case "result":
+                        yield _draft(reply.result, "".join(thoughts))
+                        return
+        raise _unfinished()
+
+    async def _finished(
+        self, method: Callable[..., Any], request: object
+    ) -> tuple[Any, str]:  # the result message of whichever rpc
+        """The result of a stream and the thoughts before it; begun again when the peer goes away."""
+
+        async def attempt() -> tuple[Any, str]:
+            thoughts: list[str] = []
+            replies = stream(PEER, method, request, deadlines=self._deadlines)
+            async with aclosing(replies):  # type: ignore[type-var]  # an async generator indeed
+                async for reply in replies:
+                    match reply.WhichOneof("event"):
+                        case "thought":
+                            thoughts.append(reply.thought)
+                        case "result":
+                            return reply.result, "".join(thoughts)
+            raise _unfinished()
+
+        return await patiently(PEER, attempt, patience_s=self._deadlines.other_s)
+
+
+def _spoken(result: Any, thought: str) -> Spoken:  # any of the three result messages
+    return Spoken(
+        thought=thought,
+        model=result.model,
+        input_tokens=result.usage.input_tokens,
+        output_tokens=result.usage.output_tokens,
+    )
+
+
+def _draft(result: pb.SynthesizeResult, thought: str) -> Draft:
+    return Draft(
+        spoken=_spoken(result, thought),
+        markdown=result.markdown,
+        citations=tuple(
+            DraftCitation(
+                number=one.number,
+                passage_id=one.passage_id,
+                quote=one.quote,
+                statement=one.statement,
+            )
+            for one in result.citations
+        ),
+        gaps=tuple(result.gaps),
+        answered=result.answered,
+    )
+
+
+def _unfinished() -> PeerRefused:
+    return PeerRefused(
+        PEER, "PEER_ERROR", "The synth process ended its reply without a result.", retryable=True
+    )
