@@ -112,18 +112,22 @@ class Bus:
     async def retained(self, subject: str, *, limit: int = 10_000) -> list[bytes]:
         """The messages of a subject that a stream still holds, oldest first."""
         self._require_connection()
+        context = self._client.jetstream(timeout=5)
         bodies: list[bytes] = []
         try:
-            consumer = await self._client.jetstream(timeout=5).subscribe(
-                subject, ordered_consumer=True
-            )
+            stream = await context.find_stream_name_by_subject(subject)
+            last = (await context.get_last_msg(stream, subject)).seq or 0
+            consumer = await context.subscribe(subject, ordered_consumer=True)
             try:
-                pending = (await consumer.consumer_info()).num_pending or 0
-                pending += consumer.pending_msgs
-                while len(bodies) < min(pending, limit):
-                    bodies.append((await consumer.next_msg(timeout=1)).data)
+                reached = 0
+                while reached < last and len(bodies) < limit:
+                    message = await consumer.next_msg(timeout=2)
+                    reached = message.metadata.sequence.stream
+                    bodies.append(message.data)
             finally:
                 await consumer.unsubscribe()
+        except NotFoundError:
+            return []
         except (NatsError, TimeoutError) as error:
             raise BusDown(f"NATS could not replay {subject!r}: {error}") from error
         return bodies
