@@ -1,8 +1,32 @@
 """The text of a document as values: pages, sections, passages and where they stand on paper."""
 
 from dataclasses import dataclass
+from enum import Enum
 
 from services.search.library.records import Unread
+
+
+class BlockKind(Enum):
+    """What a paragraph of a page is, by its place and its type."""
+
+    TEXT = "text"
+    HEADING = "heading"
+    CAPTION = "caption"
+    TABLE = "table"
+    NOTE = "note"
+    """A footnote."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A half-open range of a page's text that is one paragraph."""
+
+    start: int
+    end: int
+    kind: BlockKind
+    size: float
+    """The type size relative to that of most of the document's text."""
+    bold: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +38,9 @@ class Page:
     label: str
     """The printed label; `<index + 1>` when the file has none."""
     text: str
+    """Paragraphs separated by blank lines."""
+    blocks: tuple[Block, ...] = ()
+    """The paragraphs of the text in order; empty when only the text is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +49,7 @@ class OutlineEntry:
 
     title: str
     level: int
+    """1 for the outermost."""
     page_index: int
 
 
@@ -50,7 +78,9 @@ class Section:
     """Titles from the outermost section to this one."""
     first_page_index: int
     last_page_index: int
+    """The page where the section ends, its own sections included; both are 0 for a text without pages."""
     words: int
+    """Words of the section itself, without those of its own sections."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
