@@ -28,6 +28,9 @@ from services.chassis.telemetry import EventLog
 log = EventLog(__name__)
 
 VERSION = "0.1.0"
+ROUTERS = tuple(
+    module.router for module in (chat, stream, sessions, library, passages, health, page)
+)
 UNTRACED = "/health$,/readiness$,/metrics$"
 
 
@@ -71,9 +74,9 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for routes in (chat, stream, sessions, library, passages, health, page):
-        app.include_router(routes.router)
-    refusals.answer(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    refusals.answer(app, [route for router in ROUTERS for route in router.routes])
     describe(app)
     FastAPIInstrumentor.instrument_app(
         app, excluded_urls=UNTRACED, exclude_spans=["receive", "send"]

@@ -27,7 +27,7 @@ IdempotencyKey = Annotated[
 ]
 
 
-@router.post("/chat", response_class=EventStream)
+@router.post("/chat", response_class=EventStream, status_code=200)
 async def ask(
     body: wire.ChatRequest,
     context: InContext,

@@ -35,7 +35,7 @@ async def read_library(context: InContext, caller: CalledBy) -> wire.Library:
     )
 
 
-@router.post("/library/sync", response_class=EventStream)
+@router.post("/library/sync", response_class=EventStream, status_code=200)
 async def sync(
     context: InContext, caller: CalledBy, body: wire.SyncRequest | None = None
 ) -> EventStream:

@@ -1,13 +1,14 @@
 """Every refusal of the framework in the gateway's own words and shape."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Match
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Scope
 
 from gateway.errors import GatewayError, internal_error
 from gateway.guard import reply_with
@@ -18,8 +19,8 @@ BODY_ERRORS = {
 }
 
 
-def answer(app: FastAPI) -> None:
-    """Register the answers."""
+def answer(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
+    """Register the answers of an application that consists of these routes."""
 
     @app.exception_handler(GatewayError)
     async def on_error(request: Request, error: GatewayError) -> Response:
@@ -31,7 +32,7 @@ def answer(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> Response:
-        return reply_with(_http_error(app, request, error))
+        return reply_with(_http_error(routes, request, error))
 
     @app.exception_handler(Exception)
     async def on_bug(request: Request, error: Exception) -> Response:
@@ -67,12 +68,14 @@ def _sentence(kind: str, field: str, error: Mapping[str, Any]) -> str:
     return f"The field {field!r} {reason}."
 
 
-def _http_error(app: FastAPI, request: Request, error: HTTPException) -> GatewayError:
+def _http_error(
+    routes: Sequence[BaseRoute], request: Request, error: HTTPException
+) -> GatewayError:
     match error.status_code:
         case 404:
             return GatewayError("NOT_FOUND", f"There is nothing at {request.url.path[:200]!r}.")
         case 405:
-            methods = _methods_at(app, request)
+            methods = _methods_at(routes, request.scope)
             return GatewayError(
                 "METHOD_NOT_ALLOWED",
                 f"{request.method} does not work here; {methods} would.",
@@ -87,20 +90,12 @@ def _http_error(app: FastAPI, request: Request, error: HTTPException) -> Gateway
     return internal_error()
 
 
-def _methods_at(app: FastAPI, request: Request) -> str:
+def _methods_at(routes: Sequence[BaseRoute], scope: Scope) -> str:
     """All methods that the routes at this path take together."""
-    methods = {method for route in _routes_at(app, request) for method in route}
+    methods: set[str] = set()
+    for route in routes:
+        if isinstance(route, Route) and route.matches(scope)[0] is not Match.NONE:
+            methods |= route.methods or set()
     if "GET" in methods:
         methods.add("HEAD")
     return ", ".join(sorted(methods))
-
-
-def _routes_at(app: FastAPI, request: Request) -> list[set[str]]:
-    return [
-        set(getattr(route, "methods", None) or ()) for route in app.routes if _is_at(route, request)
-    ]
-
-
-def _is_at(route: BaseRoute, request: Request) -> bool:
-    match, _ = route.matches(request.scope)
-    return match is not Match.NONE

@@ -23,7 +23,11 @@ LastEventId = Annotated[
 ]
 
 
-@router.get("/sessions/{session_id}/runs/{invocation_id}/events", response_class=EventStream)
+@router.get(
+    "/sessions/{session_id}/runs/{invocation_id}/events",
+    response_class=EventStream,
+    status_code=200,
+)
 async def follow_run(
     session_id: wire.Id,
     invocation_id: wire.Id,

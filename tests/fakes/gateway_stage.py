@@ -1,0 +1,180 @@
+"""A real gateway on a socket, between real NATS and scripted peers."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from gateway.__main__ import serve
+from gateway.settings import ApiKey, Settings
+from services.chassis.bus import Bus, open_bus
+from services.chassis.server import Running, serving
+from tests.fakes.gateway_peers import ScriptedLibrary, ScriptedOrchestrator, ScriptedSearch
+from tests.servers import free_port
+from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
+from zocrates.search.v1 import search_pb2_grpc as search_rpc
+
+ADA = "key-of-ada-0123456789"
+BOB = "key-of-bob-0123456789"
+EVE = "key-of-eve-0123456789"
+PATIENCE_S = 10
+
+KEYS = (
+    {"key": ADA, "owner": "ada", "libraries": None},
+    {"key": BOB, "owner": "bob", "libraries": ("groups/7",)},
+    {"key": EVE, "owner": "eve", "libraries": ()},
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """One SSE frame."""
+
+    name: str
+    position: str | None
+    data: dict[str, Any]
+
+
+async def frames(reply: httpx.Response) -> AsyncIterator[Frame]:
+    """The frames of a stream; comments are skipped."""
+    pending = b""
+    async for chunk in reply.aiter_raw():
+        pending += chunk
+        while b"\n\n" in pending:
+            block, pending = pending.split(b"\n\n", 1)
+            fields = dict(
+                line.split(": ", 1)
+                for line in block.decode().split("\n")
+                if not line.startswith(":")
+            )
+            if fields:
+                yield Frame(
+                    name=fields["event"], position=fields.get("id"), data=json.loads(fields["data"])
+                )
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not condition():  # noqa: ASYNC110  # any condition, also of servers
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def orchestrator_at(servicer: ScriptedOrchestrator, port: int = 0) -> AsyncIterator[Running]:
+    """The scripted orchestrator on a port."""
+    services = {
+        "zocrates.orchestrator.v1.ChatService": (
+            lambda server: chat_rpc.add_ChatServiceServicer_to_server(servicer, server)
+        )
+    }
+    async with serving(services, port=port, drain_s=0.1) as running:
+        yield running
+
+
+@asynccontextmanager
+async def search_at(searches: ScriptedSearch, library: ScriptedLibrary) -> AsyncIterator[Running]:
+    """The scripted search process."""
+    services = {
+        "zocrates.search.v1.SearchService": (
+            lambda server: search_rpc.add_SearchServiceServicer_to_server(searches, server)
+        ),
+        "zocrates.search.v1.LibraryService": (
+            lambda server: search_rpc.add_LibraryServiceServicer_to_server(library, server)
+        ),
+    }
+    async with serving(services, drain_s=0.1) as running:
+        yield running
+
+
+class Stage:
+    """The gateway and what surrounds it."""
+
+    def __init__(self, nats_url: str, **settings: Any) -> None:
+        self.nats_url = nats_url
+        self.settings = settings
+        self.orchestrator = ScriptedOrchestrator()
+        self.search = ScriptedSearch()
+        self.library = ScriptedLibrary()
+        self.stop = asyncio.Event()
+        self.orchestrator_port = free_port()
+        self.http: httpx.AsyncClient
+        self.bus: Bus
+        self._orchestrator_life = contextlib.AsyncExitStack()
+
+    async def start_orchestrator(self) -> None:
+        """Start it, or start it again on its port."""
+        life = orchestrator_at(self.orchestrator, self.orchestrator_port)
+        await self._orchestrator_life.enter_async_context(life)
+
+    async def stop_orchestrator(self) -> None:
+        """Let it go away."""
+        await self._orchestrator_life.aclose()
+
+    @asynccontextmanager
+    async def lit(self) -> AsyncIterator["Stage"]:
+        """Start everything, stop everything."""
+        async with (
+            self._orchestrator_life,
+            search_at(self.search, self.library) as search,
+            open_bus(self.nats_url, "tests") as self.bus,
+        ):
+            await self.start_orchestrator()
+            settings = self._settings(search.port)
+            gateway = asyncio.create_task(serve(settings, self.stop))
+            base = f"http://127.0.0.1:{settings.port}"
+            async with httpx.AsyncClient(
+                base_url=base, headers={"X-API-Key": ADA}, timeout=PATIENCE_S
+            ) as self.http:
+                try:
+                    await self._wait_for_gateway(gateway)
+                    yield self
+                finally:
+                    self.stop.set()
+                    await asyncio.wait_for(gateway, PATIENCE_S)
+
+    @asynccontextmanager
+    async def follow(
+        self, path: str, *, after: str | None = None, key: str = ADA
+    ) -> AsyncIterator[AsyncIterator[Frame]]:
+        """Follow a run."""
+        headers = {"X-API-Key": key}
+        if after is not None:
+            headers["Last-Event-ID"] = after
+        async with self.http.stream("GET", path, headers=headers) as reply:
+            assert reply.status_code == 200, await reply.aread()
+            yield frames(reply)
+
+    async def metric(self, line: str) -> int:
+        """The number that stands behind a metric's name and labels."""
+        text = (await self.http.get("/metrics")).text
+        found = [row for row in text.splitlines() if row.startswith(f"{line} ")]
+        return int(found[0].rsplit(" ", 1)[1]) if found else 0
+
+    def _settings(self, search_port: int) -> Settings:
+        return Settings(
+            **{
+                "port": free_port(),
+                "nats_url": self.nats_url,
+                "orchestrator_target": f"127.0.0.1:{self.orchestrator_port}",
+                "search_target": f"127.0.0.1:{search_port}",
+                "keys": tuple(ApiKey.model_validate(key) for key in KEYS),
+                "drain_s": 2,
+                **self.settings,
+            }
+        )
+
+    async def _wait_for_gateway(self, gateway: "asyncio.Task[None]") -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while not gateway.done():
+                with contextlib.suppress(httpx.TransportError):
+                    reply = await self.http.get("/readiness")
+                    if reply.json()["live_events"] or not self.settings.get("nats_needed", True):
+                        return
+                await asyncio.sleep(0.02)
+        await gateway
