@@ -91,17 +91,27 @@ def _body_setting(paper: Paper, width: float) -> Setting:
 
 def _flow_blocks(blocks: Sequence[Block], flow: Flow, body: Setting, columns: int) -> int | None:
     """Place the blocks; return the page on which a supplement begins."""
-    supplement = None
+    starts = [number for number, one in enumerate(blocks) if isinstance(one, SupplementStart)]
+    article_end = starts[0] if starts else len(blocks)
+    flow.add(_set_blocks(blocks[:article_end], body))
+    flow.finish()
+    if not starts:
+        return None
+    flow.begin_page()
+    flow.begin_columns(columns)
+    supplement = flow.page_count - 1
+    flow.add(_set_blocks(blocks[article_end + 1 :], body))
+    flow.finish()
+    return supplement
+
+
+def _set_blocks(blocks: Sequence[Block], body: Setting) -> list[Strip]:
+    strips: list[Strip] = []
     follows_heading = True
     for block in blocks:
-        if isinstance(block, SupplementStart):
-            flow.begin_page()
-            flow.begin_columns(columns)
-            supplement = flow.page_count - 1
-            continue
-        flow.add(_set_block(block, body, indented=not follows_heading))
+        strips.extend(_set_block(block, body, indented=not follows_heading))
         follows_heading = not isinstance(block, Paragraph)
-    return supplement
+    return strips
 
 
 def _set_block(block: Block, body: Setting, *, indented: bool) -> list[Strip]:

@@ -6,6 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from deploy.demo.annotating import annotation_row
 from deploy.demo.catalogue import Attachment, Catalogue, Note
 from deploy.demo.content import Annotation, ContentError, Entry
 from deploy.demo.database import (
@@ -13,17 +14,14 @@ from deploy.demo.database import (
     GROUP_LIBRARY,
     MANUAL_TAG,
     USER_LIBRARY,
-    AnnotationRow,
     AttachmentRow,
     Database,
 )
 from deploy.demo.keys import key_of
-from deploy.demo.pages import MarkPlace, Rectangle
 from deploy.demo.typeset import Printed
 
 _IMPORTED_FILE, _IMPORTED_URL, _LINKED_URL = 0, 1, 3
 _LOCAL_USER_KEY = "DeMoUsEr"
-_NOTE_ICON = 22.0
 _PDF = "application/pdf"
 
 
@@ -57,7 +55,6 @@ class Assembly:
         self._database = database
         self._catalogue = catalogue
         self._items: dict[str, int] = {}
-        self._libraries: dict[str, str] = {}
         self._collections: dict[str, int] = {}
         self._printed: dict[str, Printed] = {}
         self.files: list[StoredFile] = []
@@ -110,7 +107,6 @@ class Assembly:
     def _add_entry(self, entry: Entry) -> int:
         item = self._database.add_entry(entry, key_of("item", entry.slug))
         self._items[entry.slug] = item
-        self._libraries[entry.slug] = entry.library
         self._collect(item, entry.collections)
         if entry.is_trashed:
             self._database.trash_item(item)
@@ -193,21 +189,8 @@ class Assembly:
 
     def _annotate(self, printed: Printed, attachment: int, annotation: Annotation) -> None:
         paper = printed.paper
-        places = printed.marks[annotation.mark]
-        first = places[0]
-        on_page = [one.rectangle for one in places if one.page == first.page]
-        is_note = annotation.kind == "note"
-        row = AnnotationRow(
-            kind=annotation.kind,
-            text=None if is_note else paper.marks[annotation.mark],
-            comment=annotation.comment,
-            color=annotation.color,
-            page_index=first.page,
-            page_label=printed.labels[first.page],
-            sort_index=_sort_index(first, printed.page_height),
-            rectangles=[_icon_beside(first.rectangle)] if is_note else on_page,
-        )
         key = key_of("annotation", f"{paper.slug}/{annotation.mark}")
+        row = annotation_row(printed, annotation)
         item = self._database.add_annotation(paper.entry.library, key, attachment, row)
         self._database.add_tags(item, annotation.tags, MANUAL_TAG)
 
@@ -244,13 +227,3 @@ class Assembly:
 
 def _uri(slug: str) -> str:
     return f"http://zotero.org/users/local/{_LOCAL_USER_KEY}/items/{key_of('item', slug)}"
-
-
-def _sort_index(place: MarkPlace, page_height: float) -> str:
-    top = round(page_height - place.rectangle[3])
-    return f"{place.page:05d}|{place.offset:06d}|{top:05d}"
-
-
-def _icon_beside(rectangle: Rectangle) -> Rectangle:
-    left, top = max(rectangle[0] - _NOTE_ICON, 2.0), rectangle[3]
-    return left, round(top - _NOTE_ICON, 2), round(left + _NOTE_ICON, 2), top

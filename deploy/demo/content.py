@@ -162,7 +162,7 @@ def _load_paper(path: Path) -> Paper:
         affiliation=table["affiliation"],
         abstract=abstract,
         keywords=table.get("keywords", ""),
-        foreign_abstract=table.get("foreign_abstract", ""),
+        foreign_abstract=" ".join(table.get("foreign_abstract", "").split()),
         blocks=blocks,
         annotations=annotations,
         marks=_collect_marks(path.name, abstract, blocks),

@@ -67,7 +67,10 @@ class Database:
         """Insert one row and return its id."""
         names, marks = ", ".join(columns), ", ".join("?" * len(columns))
         statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"
-        return self._connection.execute(statement, tuple(columns.values())).lastrowid or 0
+        row = self._connection.execute(statement, tuple(columns.values())).lastrowid
+        if row is None:
+            raise ContentError(f"a row of {table!r} got no id")
+        return row
 
     def add_item(self, item_type: str, library: str, key: str) -> int:
         """Add an item of a type."""

@@ -19,25 +19,39 @@ from deploy.demo.strips import (
 
 _ABOVE, _BELOW = 9.0, 8.0
 _CELL_GAP = 7.0
+_TABLE_SCALES = (0.86, 0.82, 0.78, 0.74)
 _CHART_HEIGHT = 92.0
 _GREYS = (0.25, 0.6, 0.45, 0.78)
 
 
 def set_table(table: Table, body: Setting) -> list[Strip]:
     """Set a table with its caption above and rules as journals print them."""
-    setting = replace(body, size=body.size * 0.86, align="left", hyphenate=False, indent=0.0)
+    setting = _table_setting(table, body)
     caption = set_paragraph(table.caption, setting)
     widths = _column_widths(table, setting)
     rows = [_set_row(row, widths, setting) for row in table.rows]
     rule = _rule(setting.width)
     parts = [*caption, rule, rows[0], rule, *rows[1:], rule, Strip(height=_BELOW)]
-    return [stack(parts, space=_ABOVE)]
+    return [_float(parts)]
+
+
+def _table_setting(table: Table, body: Setting) -> Setting:
+    """Choose the largest size of type at which no cell needs two lines, or the smallest."""
+    plain = replace(body, align="left", hyphenate=False, indent=0.0)
+    settings = [replace(plain, size=body.size * scale) for scale in _TABLE_SCALES]
+    room = body.width - _CELL_GAP * (len(table.rows[0]) - 1)
+    fitting = (one for one in settings if sum(_natural_widths(table, one)) <= room)
+    return next(fitting, settings[-1])
+
+
+def _natural_widths(table: Table, setting: Setting) -> list[float]:
+    columns = zip(*table.rows, strict=True)
+    return [max(_natural_width(cell, setting) for cell in column) for column in columns]
 
 
 def _column_widths(table: Table, setting: Setting) -> list[float]:
-    columns = list(zip(*table.rows, strict=True))
-    natural = [max(_natural_width(cell, setting) for cell in column) for column in columns]
-    room = setting.width - _CELL_GAP * (len(columns) - 1)
+    natural = _natural_widths(table, setting)
+    room = setting.width - _CELL_GAP * (len(natural) - 1)
     excess = sum(natural) - room
     if excess <= 0:
         spare = -excess / len(natural)
@@ -71,6 +85,10 @@ def _rule(width: float) -> Strip:
     return Strip(height=1.5, items=(Stroke(points=((0.0, 1.0), (width, 1.0)), thickness=0.6),))
 
 
+def _float(parts: Sequence[Strip]) -> Strip:
+    return replace(stack(parts, space=_ABOVE), floating=True)
+
+
 def set_bars(chart: BarChart, body: Setting) -> list[Strip]:
     """Set a chart of horizontal bars with its caption below."""
     label = replace(body, size=body.size * 0.78, align="right", width=body.width * 0.34)
@@ -90,7 +108,7 @@ def set_bars(chart: BarChart, body: Setting) -> list[Strip]:
     plot = stack(bars)
     plot = replace(plot, items=(*plot.items, axis))
     unit = set_paragraph((Span(text=chart.axis),), replace(label, width=body.width, align="centre"))
-    return [stack([plot, *unit, *_caption(chart.caption, body)], space=_ABOVE)]
+    return [_float([plot, *unit, *_caption(chart.caption, body)])]
 
 
 def set_curves(chart: CurveChart, body: Setting) -> list[Strip]:
@@ -116,7 +134,7 @@ def set_curves(chart: CurveChart, body: Setting) -> list[Strip]:
     items.extend(_label(f"{x:g}", place(x, low)[0] - 3.0, _CHART_HEIGHT + 9.0, body) for x in ticks)
     plot = Strip(height=_CHART_HEIGHT + 12.0, items=tuple(items))
     axes = set_paragraph((Span(text=f"{chart.y_axis} against {chart.x_axis}"),), small)
-    return [stack([plot, *axes, *_caption(chart.caption, body)], space=_ABOVE)]
+    return [_float([plot, *axes, *_caption(chart.caption, body)])]
 
 
 def _label(text: str, across: float, down: float, body: Setting) -> Text:

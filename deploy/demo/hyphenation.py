@@ -20,6 +20,8 @@ def break_points(word: str) -> list[int]:
 
 def _divides(word: str, offset: int) -> bool:
     before, left, right, after = word[offset - 2], word[offset - 1], word[offset], word[offset + 1]
+    if offset >= len(word) - _SHORTEST_PART and word.endswith(("ed", "es")):
+        return False  # a silent ending is no syllable: "returned" has no "ned"
     if left + right in _INSEPARABLE or left in _VOWELS or right in _VOWELS:
         return False
     return before in _VOWELS and after in _VOWELS

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from deploy.demo.content import ContentError
 from deploy.demo.strips import Strip, Text
 
 Rectangle = tuple[float, float, float, float]
@@ -53,6 +54,7 @@ class Flow:
         self._page = -1
         self._start = 0.0
         self._y = 0.0
+        self._waiting: list[Strip] = []
         self.placed: list[Placed] = []
 
     @property
@@ -75,20 +77,39 @@ class Flow:
     def add(self, strips: Iterable[Strip]) -> None:
         """Place strips one below the other, in the next column when one is full."""
         for chunk in _chunks(strips):
-            self._make_room(sum(strip.space + strip.height for strip in chunk))
-            for strip in chunk:
-                self._y -= strip.space if self._y < self._start else 0.0
-                self.placed.append(Placed(page=self._page, x=self._x(), y=self._y, strip=strip))
-                self._y -= strip.height
+            if chunk[0].floating and (self._waiting or not self._has_room(chunk)):
+                self._waiting.append(chunk[0])
+                continue
+            while not self._has_room(chunk):
+                self._advance()
+            self._place(chunk)
 
-    def _make_room(self, height: float) -> None:
-        if self._y - height >= self._sheet.bottom:
-            return
+    def finish(self) -> None:
+        """Place the floating strips that still wait for a column."""
+        while self._waiting:
+            self._advance()
+
+    def _advance(self) -> None:
+        """Go to the next column, which begins with the floating strips that waited for it."""
+        if self._y == self._start:
+            raise ContentError("a strip is higher than an empty column")
         if self._column + 1 < self._columns:
             self._column += 1
             self._y = self._start
         else:
             self.begin_page()
+        while self._waiting and self._has_room(self._waiting[:1]):
+            self._place([self._waiting.pop(0)])
+
+    def _has_room(self, chunk: Sequence[Strip]) -> bool:
+        height = sum(strip.space + strip.height for strip in chunk)
+        return self._y - height >= self._sheet.bottom
+
+    def _place(self, chunk: Sequence[Strip]) -> None:
+        for strip in chunk:
+            self._y -= strip.space if self._y < self._start else 0.0
+            self.placed.append(Placed(page=self._page, x=self._x(), y=self._y, strip=strip))
+            self._y -= strip.height
 
     def _x(self) -> float:
         step = self._sheet.column_width(self._columns) + self._sheet.gutter

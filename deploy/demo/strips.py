@@ -48,12 +48,16 @@ Item = Text | Stroke | Shade
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strip:
-    """A band of a column; `space` is left free above it unless it begins the column."""
+    """A band of a column; `space` is left free above it unless it begins the column.
+
+    A floating strip lets the text after it fill the column when it does not fit itself.
+    """
 
     height: float
     items: tuple[Item, ...] = ()
     space: float = 0.0
     glued: bool = False
+    floating: bool = False
     outline: tuple[int, str] | None = None
 
 

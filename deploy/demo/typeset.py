@@ -108,6 +108,7 @@ def draw_line(canvas: Canvas, x: float, y: float, line: Line) -> None:
         natural = canvas.stringWidth(" ", font, size)
         text.setWordSpace(line.space - natural)
         text.textOut("".join(one[3] for one in characters))
+    text.setWordSpace(0)  # the space outlives the text object
     canvas.drawText(text)
 
 
