@@ -212,7 +212,8 @@ def citation_line(paper: Paper) -> str:
     fields = paper.entry.fields
     volume = " ".join(filter(None, (fields.get("volume"), _issue(fields.get("issue")))))
     where = f"{paper.design.masthead} {volume}".strip()
-    parts = [f"{where} ({paper.entry.year})", fields.get("pages"), fields.get("DOI")]
+    pages = f"pages {fields['pages']}" if "pages" in fields else None
+    parts = [f"{where} ({paper.entry.year})", pages, fields.get("DOI")]
     return " · ".join(filter(None, parts))
 
 

@@ -16,7 +16,7 @@ from deploy.demo.markup import Span
 
 _SYMBOLS = frozenset("αβγδεθκλμπρσστφχψωΔΣΩ≤≥≈−√∞")
 _JAPANESE = "HeiseiMin-W3"
-_VERA_FILES = {"Vera": "Vera", "VeraIt": "VeraIt", "VeraBd": "VeraBd", "VeraBI": "VeraBI"}
+_VERA_CUTS = ("Vera", "VeraIt", "VeraBd", "VeraBI")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +77,10 @@ class Run:
 
 def register_fonts() -> None:
     """Make the fonts known to reportlab; a second call changes nothing."""
-    for name, file in _VERA_FILES.items():
-        pdfmetrics.registerFont(TTFont(name, f"{file}.ttf"))
+    if _JAPANESE in pdfmetrics.getRegisteredFontNames():
+        return
+    for name in _VERA_CUTS:
+        pdfmetrics.registerFont(TTFont(name, f"{name}.ttf"))
     pdfmetrics.registerFont(UnicodeCIDFont(_JAPANESE))
 
 

@@ -44,6 +44,7 @@ def _write_database(path: Path, printed: tuple[Printed, ...]) -> list[StoredFile
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
         connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA synchronous = OFF")  # it can be made again
         connection.execute("PRAGMA foreign_keys = ON")
         create_tables(connection)
         assembly = Assembly(Database(connection), load_catalogue(DEMO_FOLDER / "catalogue.toml"))

@@ -1,10 +1,14 @@
 """Where a long English word may be broken at the end of a printed line."""
 
+import re
+
 _VOWELS = frozenset("aeiouy")
 _INSEPARABLE = frozenset(
     {"ch", "ck", "gh", "ph", "sh", "th", "wh", "qu", "bl", "br", "cl", "cr", "dr", "fl", "fr"}
     | {"gl", "gr", "pl", "pr", "sl", "sc", "sk", "sp", "st", "tr", "tw", "ng", "dg"}
 )
+# An ending takes no letter from its stem: not "retur-ned", "star-ting".
+_BEFORE_ENDING = re.compile(r"[^aeiouy](ed|es|er|ers|ened|ing)")
 _SHORTEST_WORD = 7
 _SHORTEST_PART = 3
 
@@ -19,9 +23,9 @@ def break_points(word: str) -> list[int]:
 
 
 def _divides(word: str, offset: int) -> bool:
-    before, left, right, after = word[offset - 2], word[offset - 1], word[offset], word[offset + 1]
-    if offset >= len(word) - _SHORTEST_PART and word.endswith(("ed", "es")):
-        return False  # a silent ending is no syllable: "returned" has no "ned"
+    if _BEFORE_ENDING.fullmatch(word[offset:]):
+        return False
+    before, left, right, after = (word[offset + step] for step in (-2, -1, 0, 1))
     if left + right in _INSEPARABLE or left in _VOWELS or right in _VOWELS:
         return False
     return before in _VOWELS and after in _VOWELS
