@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_data_path
+from platformdirs import site_state_path, user_data_path
 
 from deploy.failure import CannotStart
 
 DATA_VARIABLE = "ZOCRATES_DATA"
-ROOT_DATA = Path("/var/lib/zocrates")
 LEAST_FREE_BYTES = 200 * 1024 * 1024
 
 
@@ -90,7 +89,7 @@ def chosen_root(named: Path | None, environ: Mapping[str, str]) -> Path:
 def default_root() -> Path:
     """The usual folder: root's own home is closed to the account that Postgres runs as."""
     if is_root():
-        return ROOT_DATA
+        return site_state_path("zocrates", appauthor=False)
     return user_data_path("zocrates", appauthor=False)
 
 

@@ -5,14 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_data_path
+from platformdirs import site_state_path, user_data_path
 
 URL_VARIABLE = "ZOCRATES_URL"
 KEY_VARIABLE = "ZOCRATES_API_KEY"
 DATA_VARIABLE = "ZOCRATES_DATA"
 RUN_FILE = "run.json"
-# Where a stack that root started keeps its data.
-ROOT_DATA = Path("/var/lib/zocrates")
 START = "start it with: zocrates up"
 
 
@@ -52,7 +50,8 @@ def data_folders(environ: Mapping[str, str], data: Path | None) -> Iterator[Path
         yield Path(value).expanduser()
     else:
         yield user_data_path("zocrates", appauthor=False)
-        yield ROOT_DATA
+        # Where a stack that root started keeps its data.
+        yield site_state_path("zocrates", appauthor=False)
 
 
 def read_location(run_file: Path) -> Location | None:

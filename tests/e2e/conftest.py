@@ -1,0 +1,41 @@
+"""The whole product, started as a person starts it."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deploy.running import RunningStack
+from deploy.running import stack as running_stack
+
+Stack = RunningStack
+
+
+@pytest.fixture(scope="session")
+def stack(stack_data: Path) -> Iterator[Stack]:
+    """One stack on the demo library, shared by the tests that leave it as they found it."""
+    with running_stack(data=stack_data) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def stack_data() -> Iterator[Path]:
+    """The shared stack's data folder."""
+    yield from reachable_folder()
+
+
+@pytest.fixture
+def own_data() -> Iterator[Path]:
+    """A data folder of one test's own."""
+    yield from reachable_folder()
+
+
+def reachable_folder() -> Iterator[Path]:
+    # Not pytest's tmp_path: under root, Postgres runs as an account that cannot enter it.
+    folder = Path(tempfile.mkdtemp(prefix="zocrates-e2e-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
