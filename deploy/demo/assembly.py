@@ -23,6 +23,7 @@ from deploy.demo.typeset import Printed
 _IMPORTED_FILE, _IMPORTED_URL, _LINKED_URL = 0, 1, 3
 _LOCAL_USER_KEY = "DeMoUsEr"
 _PDF = "application/pdf"
+_NOT_IN_FILE_NAMES = frozenset('<>:"/\\|?*')  # on any system
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,8 @@ def file_name(entry: Entry) -> str:
     title = entry.fields["title"].split(":")[0]
     name = f"{names} - {entry.year} - {title}"
     bare = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return f"{bare[:90].strip()}.pdf"
+    allowed = "".join(character for character in bare if character not in _NOT_IN_FILE_NAMES)
+    return f"{allowed[:90].strip()}.pdf"
 
 
 class Assembly:

@@ -63,6 +63,9 @@ class Database:
         self._connection = connection
         self._clock = _FIRST_DAY
 
+    def _now(self) -> str:
+        return self._clock.strftime("%Y-%m-%d %H:%M:%S")
+
     def insert(self, table: str, **columns: object) -> int:
         """Insert one row and return its id."""
         names, marks = ", ".join(columns), ", ".join("?" * len(columns))
@@ -75,7 +78,7 @@ class Database:
     def add_item(self, item_type: str, library: str, key: str) -> int:
         """Add an item of a type."""
         self._clock += timedelta(minutes=1)
-        now = self._clock.isoformat(sep=" ")
+        now = self._now()
         library_id = LIBRARY_IDS[library]
         item = self.insert(
             "items",
@@ -200,7 +203,7 @@ class Database:
 
     def trash_item(self, item: int) -> None:
         """Put an item into the trash."""
-        self.insert("deletedItems", itemID=item, dateDeleted=self._clock.isoformat(sep=" "))
+        self.insert("deletedItems", itemID=item, dateDeleted=self._now())
 
     def add_collection(self, library: str, key: str, name: str, parent: int | None) -> int:
         """Add a collection."""
@@ -208,12 +211,12 @@ class Database:
             "collections",
             collectionName=name,
             parentCollectionID=parent,
-            clientDateModified=self._clock.isoformat(sep=" "),
+            clientDateModified=self._now(),
             libraryID=LIBRARY_IDS[library],
             key=key,
         )
 
     def trash_collection(self, collection: int) -> None:
         """Put a collection into the trash; its items stay where they are."""
-        now = self._clock.isoformat(sep=" ")
+        now = self._now()
         self.insert("deletedCollections", collectionID=collection, dateDeleted=now)
