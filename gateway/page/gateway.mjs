@@ -1,0 +1,155 @@
+// The page's only door to the outside: the gateway it came from.
+
+import { readFrames } from './event_stream.mjs';
+
+const KEY = 'zocrates-key';
+const FIRST_WAIT_MS = 400;
+const LONGEST_WAIT_MS = 5000;
+
+/** The gateway answered with an error, or (status 0) cannot be reached. */
+export class Refusal extends Error {
+	constructor(status, code, text) {
+		super(text);
+		this.status = status;
+		this.code = code;
+	}
+
+	/** Whether the same request may work later. */
+	get isPassing() {
+		return this.status === 0 || this.status === 503 || this.status === 504;
+	}
+}
+
+/** Exchange the token in the page's address for the key, once. */
+export async function redeemLink() {
+	let token = /^#link=(.+)$/.exec(location.hash)?.[1];
+	if (!token) {
+		return;
+	}
+	// The token is used up by this; the address must not keep it, whatever comes of it.
+	history.replaceState(null, '', location.pathname);
+	let { key } = await send('POST', '/page-key', { body: { token } });
+	sessionStorage.setItem(KEY, key);
+}
+
+/** The JSON at a path. */
+export function read(path) {
+	return send('GET', path);
+}
+
+/** The progress reports of a sync. */
+export async function* sync() {
+	yield* readFrames(await request('POST', '/library/sync', { body: {} }));
+}
+
+/**
+ * Ask a question and yield the frames of its run to the end, across lost connections. `onAway` is told
+ * each time the gateway cannot be reached. Ends early when the signal aborts.
+ */
+export async function* ask(question, { signal, onAway }) {
+	// The same key each time: a repeated request finds the run that the first one started.
+	let headers = { 'Idempotency-Key': crypto.randomUUID() };
+	let open = place => (place.invocationId
+		? request('GET', eventsPath(place), { headers: resumeHeaders(place), signal })
+		: request('POST', '/chat', { body: question, headers, signal }));
+	yield* follow({ sessionId: null, invocationId: null, lastId: null }, open, { signal, onAway });
+}
+
+/** Follow a run from a position on, the same way. */
+export async function* resume(place, { signal, onAway }) {
+	let open = at => request('GET', eventsPath(at), { headers: resumeHeaders(at), signal });
+	yield* follow(place, open, { signal, onAway });
+}
+
+async function* follow(start, open, { signal, onAway }) {
+	let place = { ...start };
+	let wait = FIRST_WAIT_MS;
+	while (!signal.aborted) {
+		try {
+			for await (let frame of readFrames(await open(place))) {
+				wait = FIRST_WAIT_MS;
+				place.sessionId = frame.data.session_id;
+				place.invocationId = frame.data.invocation_id;
+				place.lastId = frame.id ?? place.lastId;
+				yield frame;
+				if (frame.event === 'done') {
+					return;
+				}
+			}
+		}
+		catch (error) {
+			if (signal.aborted) {
+				return;
+			}
+			// A body that breaks off is a TypeError in every browser, as is an unreachable host.
+			let isPassing = error instanceof Refusal ? error.isPassing : error instanceof TypeError;
+			if (!isPassing) {
+				throw error;
+			}
+		}
+		onAway();
+		await pause(wait, signal);
+		wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+	}
+}
+
+function eventsPath({ sessionId, invocationId }) {
+	return `/sessions/${sessionId}/runs/${invocationId}/events`;
+}
+
+function resumeHeaders({ lastId }) {
+	return lastId && lastId !== '0' ? { 'Last-Event-ID': lastId } : {};
+}
+
+function pause(milliseconds, signal) {
+	return new Promise((resolve) => {
+		let timer = setTimeout(resolve, milliseconds);
+		signal.addEventListener('abort', () => {
+			clearTimeout(timer);
+			resolve();
+		}, { once: true });
+	});
+}
+
+async function send(method, path, options) {
+	let response = await request(method, path, options);
+	return response.json();
+}
+
+async function request(method, path, { body, headers = {}, signal } = {}) {
+	let key = sessionStorage.getItem(KEY);
+	let all = { ...headers };
+	if (key) {
+		all['X-API-Key'] = key;
+	}
+	if (body !== undefined) {
+		all['Content-Type'] = 'application/json';
+	}
+	let response;
+	try {
+		response = await fetch(path, {
+			method,
+			headers: all,
+			body: body === undefined ? undefined : JSON.stringify(body),
+			signal,
+			credentials: 'omit',
+			cache: 'no-store',
+		});
+	}
+	catch (error) {
+		if (error.name === 'AbortError') {
+			throw error;
+		}
+		throw new Refusal(0, 'UNREACHABLE', 'The gateway cannot be reached.');
+	}
+	if (!response.ok) {
+		throw await refusalOf(response);
+	}
+	return response;
+}
+
+async function refusalOf(response) {
+	let told = await response.json().catch(() => ({}));
+	let text = told.error ?? `The gateway answered with status ${response.status}.`;
+	return new Refusal(response.status, told.code ?? 'UNKNOWN', text);
+}

@@ -1,0 +1,138 @@
+// What a run looks like after its events, as plain values. Pure.
+
+const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED', 'REWOUND']);
+
+/** A run that was just asked for. */
+export function newView(prompt) {
+	return {
+		sessionId: null,
+		invocationId: null,
+		lastId: null,
+		prompt,
+		state: 'QUEUED',
+		stage: null,
+		warnings: [],
+		ceilings: null,
+		steps: [],
+		thoughts: [],
+		report: null,
+		rerank: null,
+		text: '',
+		written: 0,
+		attempt: 0,
+		answer: null,
+		error: null,
+		link: 'live',
+	};
+}
+
+/** A run as a message of GET /sessions/{id}. */
+export function viewOfMessage(sessionId, message) {
+	return {
+		...newView(message.prompt),
+		sessionId,
+		invocationId: message.invocation_id,
+		lastId: message.last_event_id,
+		state: message.state,
+		stage: message.stage,
+		warnings: message.started?.warnings ?? [],
+		ceilings: message.started?.ceilings ?? null,
+		steps: message.steps,
+		thoughts: message.thoughts,
+		report: message.report,
+		rerank: message.rerank,
+		answer: message.answer,
+		error: message.error,
+	};
+}
+
+/** The view after one more frame. */
+export function reduce(view, frame) {
+	let data = frame.data;
+	let next = {
+		...view,
+		link: 'live',
+		lastId: frame.id ?? view.lastId,
+		sessionId: data.session_id ?? view.sessionId,
+		invocationId: data.invocation_id ?? view.invocationId,
+	};
+	switch (frame.event) {
+		case 'run_started':
+			return { ...next, state: 'RUNNING', warnings: data.warnings, ceilings: data.ceilings ?? null };
+		case 'stage':
+			return { ...next, stage: data.stage };
+		case 'thought':
+			return { ...next, thoughts: [...view.thoughts, { agent: data.agent, text: data.text }] };
+		case 'tool_call':
+			return { ...next, steps: withStep(view.steps, { ...data, result: null }) };
+		case 'tool_result':
+			return { ...next, steps: withResult(view.steps, data) };
+		case 'report':
+			return { ...next, report: data };
+		case 'rerank':
+			return { ...next, rerank: data };
+		case 'answer_reset':
+			return { ...next, text: '', written: 0, attempt: data.attempt };
+		case 'answer_delta':
+			return withText(next, data);
+		case 'answer':
+			return { ...next, answer: data, state: 'COMPLETED' };
+		case 'error':
+			// Without an id the stream broke off, not the run.
+			return frame.id === null ? next : { ...next, error: data, state: 'FAILED' };
+		case 'done':
+			return { ...next, state: data.state };
+		default:
+			return next;
+	}
+}
+
+/** Whether nothing more will happen in the run by itself. */
+export function isOver(view) {
+	return OVER.has(view.state);
+}
+
+/** Counted calls and words so far, with their limits. */
+export function usage(view) {
+	let calls = 0;
+	let words = 0;
+	let callLimit = view.ceilings?.calls ?? 0;
+	let wordLimit = view.ceilings?.words ?? 0;
+	for (let step of view.steps) {
+		calls = Math.max(calls, step.call_number);
+		callLimit = Math.max(callLimit, step.call_limit);
+		if (step.result) {
+			words = Math.max(words, step.result.words_total);
+			wordLimit = Math.max(wordLimit, step.result.word_limit);
+		}
+	}
+	return { calls, callLimit, words, wordLimit };
+}
+
+function withStep(steps, step) {
+	let known = steps.findIndex(one => one.step_id === step.step_id);
+	return known < 0 ? [...steps, step] : steps.with(known, step);
+}
+
+function withResult(steps, result) {
+	return steps.map(step => (step.step_id === result.step_id ? { ...step, result } : step));
+}
+
+/** Text goes on where it ended; offsets count code points, as the gateway does. */
+function withText(view, delta) {
+	if (delta.attempt < view.attempt) {
+		return view;
+	}
+	let isNewAttempt = delta.attempt > view.attempt;
+	let written = isNewAttempt ? 0 : view.written;
+	if (delta.offset !== written && delta.offset !== 0) {
+		return view;
+	}
+	let before = delta.offset === 0 ? '' : view.text;
+	return {
+		...view,
+		attempt: delta.attempt,
+		text: before + delta.text,
+		written: delta.offset + Array.from(delta.text).length,
+	};
+}

@@ -1,0 +1,125 @@
+// One question and its answer: a single bubble from the first step to the sources.
+
+import { count, fill, h, plural, show } from './elements.mjs';
+import { prose } from './prose.mjs';
+import { isOver } from './run_view.mjs';
+import { chipFor, sourceList } from './sources.mjs';
+import { activity, createStepList, gapList, meters, report, summary } from './steps.mjs';
+
+/** A turn with its element; `update` shows a newer view of the run. */
+export function createTurn({ onCitation, onRetry }) {
+	let question = h('p', { class: 'question' });
+	// Only this short line is announced; reading out streamed text would never end.
+	let status = h('p', { class: 'status', role: 'status', 'aria-live': 'polite' });
+	let warnings = h('ul', { class: 'warnings' });
+	let bars = h('div', { class: 'meters' });
+	let steps = createStepList();
+	let line = h('summary', { class: 'work-line' });
+	let work = h('details', { class: 'work', open: true }, line, bars, steps.node);
+	let told = h('div');
+	let thoughts = h('details', { class: 'thoughts' });
+	let answer = h('div', { class: 'answer' });
+	let extras = h('div');
+	let node = h('article', { class: 'turn' }, question, h(
+		'div',
+		{ class: 'bubble' },
+		status, warnings, work, thoughts, told, answer, extras,
+	));
+	let last = {};
+
+	return {
+		node,
+		update(view) {
+			let changed = (...names) => names.some(name => view[name] !== last[name]);
+			if (changed('prompt')) {
+				fill(question, view.prompt);
+			}
+			if (changed('state', 'stage', 'link', 'error')) {
+				showStatus(status, view, onRetry);
+			}
+			if (changed('warnings')) {
+				fill(warnings, view.warnings.map(text => h('li', {}, text)));
+				show(warnings, view.warnings.length > 0);
+			}
+			if (changed('steps', 'ceilings', 'rerank', 'state')) {
+				showWork({ work, line, bars, steps }, view, last);
+			}
+			if (changed('thoughts')) {
+				fill(thoughts, h('summary', {}, 'Reasoning'), view.thoughts.map(thought => h('p', {}, thought.text)));
+				show(thoughts, view.thoughts.length > 0);
+			}
+			if (changed('report', 'answer')) {
+				fill(told, view.answer ? null : report(view));
+			}
+			if (changed('text', 'answer')) {
+				showAnswer(answer, extras, view, onCitation);
+			}
+			last = view;
+		},
+	};
+}
+
+function showStatus(status, view, onRetry) {
+	status.className = 'status';
+	if (view.error) {
+		status.classList.add('failed');
+		let again = view.error.retryable || view.error.code === 'UNREACHABLE';
+		fill(status, view.error.message, ' ', again && h('button', { type: 'button', class: 'quiet', onclick: onRetry }, 'Ask again'));
+		return;
+	}
+	if (view.link === 'away' && !isOver(view)) {
+		status.classList.add('away');
+		fill(status, 'The gateway is away. Nothing is lost; this goes on as soon as it is back…');
+		return;
+	}
+	let text = activity(view);
+	status.classList.toggle('busy', !isOver(view) && text !== '');
+	fill(status, text);
+	show(status, text !== '');
+}
+
+function showWork({ work, line, bars, steps }, view, last) {
+	show(work, view.steps.length > 0);
+	steps.update(view.steps);
+	fill(bars, meters(view));
+	fill(line, isOver(view) ? `How this was found: ${summary(view)}` : summary(view));
+	// Folded once when the run is over; a reader who opens it again keeps it open.
+	if (isOver(view) && !isOver({ state: last.state })) {
+		work.removeAttribute('open');
+	}
+}
+
+function showAnswer(answer, extras, view, onCitation) {
+	if (!view.answer) {
+		fill(answer, prose(view.text, number => `[${number}]`));
+		answer.classList.toggle('writing', view.text !== '');
+		return;
+	}
+	answer.classList.remove('writing');
+	answer.classList.toggle('unanswered', !view.answer.answered);
+	fill(answer, prose(view.answer.markdown, chipFor(view.answer.citations, onCitation)));
+	fill(
+		extras,
+		gapList(view.answer.gaps),
+		sourceList(view.answer, onCitation),
+		h('p', { class: 'colophon' }, colophon(view.answer)),
+	);
+}
+
+function colophon({ model, usage, citations, support }) {
+	let parts = [];
+	if (model) {
+		parts.push(`Written by ${model}`);
+	}
+	if (citations.length && support) {
+		parts.push(`${count(support.verified)} of ${plural(citations.length, 'citation')} verified`);
+	}
+	if (usage) {
+		parts.push(`${usage.seconds.toLocaleString('en', { maximumFractionDigits: 1 })} s`);
+		let tokens = usage.input_tokens + usage.output_tokens;
+		if (tokens) {
+			parts.push(plural(tokens, 'token'));
+		}
+	}
+	return parts.join(' · ');
+}
