@@ -46,10 +46,10 @@ class Folders:
 
     def _linked(self, library: str, stored_path: str) -> Location:
         if library != USER_LIBRARY:
-            # Zotero has no linked files in groups, so such a path was put there by somebody else's program.
+            # Zotero has no linked files in groups: somebody else's program put such a path there.
             return Location(
                 unread=Unread.OUTSIDE_LIBRARY,
-                detail="Linked files are read from the personal library only, and this one is in a group.",
+                detail="Linked files are read from the personal library only, not from a group.",
             )
         if not stored_path:
             return _missing("Zotero has not recorded a path for this linked file.")
@@ -66,8 +66,8 @@ class Folders:
         if self.base_folder is None:
             return Location(
                 unread=Unread.BASE_FOLDER_UNKNOWN,
-                detail=f"The file {relative!r} is kept under Zotero's base directory for linked files, "
-                "which is not known here.",
+                detail=f"The file {relative!r} is kept under Zotero's base directory for linked "
+                "files, which is not known here.",
             )
         return _inside(self.base_folder, relative, "the base directory for linked files")
 
@@ -100,7 +100,7 @@ def _stays_inside(relative: str) -> bool:
 
 
 def _existing(path: Path) -> Location | None:
-    """The path in the Unicode form that the file system has: names made on a Mac may be decomposed."""
+    """The path in the form the file system has: names made on a Mac may be decomposed."""
     for form in (
         str(path),
         unicodedata.normalize("NFC", str(path)),

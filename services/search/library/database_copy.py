@@ -17,7 +17,7 @@ from services.search.library.source import (
 )
 
 DATABASE = "zotero.sqlite"
-# Changes that are not in the main file yet: a write-ahead log (Zotero 10 on), a rollback journal (before).
+# Changes outside the main file: a write-ahead log (Zotero 10 on), a rollback journal (before).
 COMPANIONS = ("-wal", "-journal")
 ATTEMPTS = 6
 FIRST_PAUSE_S = 0.1
@@ -47,8 +47,8 @@ def _require(original: Path) -> None:
     if original.is_file():
         return
     raise NoLibrary(
-        f"There is no {DATABASE} in {str(original.parent)!r}; choose Zotero's data folder, which Zotero "
-        "shows under Settings > Advanced > Files and Folders.",
+        f"There is no {DATABASE} in {str(original.parent)!r}; choose Zotero's data folder, which "
+        "Zotero shows under Settings > Advanced > Files and Folders.",
         data_dir=original.parent,
     )
 
@@ -68,17 +68,18 @@ def _checked_copy(original: Path, copy: Path) -> sqlite3.Connection:
         try:
             return _open_whole(copy)
         except sqlite3.DatabaseError as error:
-            # Sizes and times can miss a write that is under way, so one failed check is tried again.
+            # Sizes and times can miss a write under way, so a failed check is tried once more.
             if before == seen_broken:
                 raise LibraryCorrupt(
-                    f"The database {str(original)!r} is damaged or is not a Zotero database; close Zotero, start "
-                    f"it again so that it can repair it, or restore {DATABASE}.bak from the same folder.",
+                    f"The database {str(original)!r} is damaged or is not a Zotero database; start "
+                    "Zotero, which repairs its database if it can, or restore the "
+                    f"{DATABASE}.bak of the same folder.",
                     path=original,
                 ) from error
             seen_broken = before
     raise LibraryLocked(
-        f"The database {str(original)!r} kept changing while it was copied; wait until Zotero has finished "
-        "its work, or close it, and try again.",
+        f"The database {str(original)!r} kept changing while it was copied; wait until Zotero has "
+        "finished its work, or close it, and try again.",
         path=original,
     )
 
@@ -111,8 +112,8 @@ def _copy_files(original: Path, copy: Path) -> None:
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise NoRoomForSnapshot(
-                    f"There is no room for a copy of the library's database in {str(copy.parent.parent)!r}; "
-                    "free some space or set TMPDIR to a larger disk.",
+                    "There is no room for a copy of the library's database in "
+                    f"{str(copy.parent.parent)!r}; free some space or set TMPDIR to a larger disk.",
                     path=original,
                 ) from error
             raise _unreadable(source, error) from error
@@ -120,14 +121,14 @@ def _copy_files(original: Path, copy: Path) -> None:
 
 def _unreadable(path: Path, error: OSError) -> LibraryLocked:
     return LibraryLocked(
-        f"The file {str(path)!r} cannot be read ({error.strerror}); check its permissions, or close Zotero "
-        "and try again.",
+        f"The file {str(path)!r} cannot be read ({error.strerror}); check its permissions, or "
+        "close Zotero and try again.",
         path=path,
     )
 
 
 def _open_whole(copy: Path) -> sqlite3.Connection:
-    """Open read-write, so that SQLite replays the log or rolls the journal back, and check the result."""
+    """Open read-write, so that SQLite replays the log or rolls the journal back, and check it."""
     connection = sqlite3.connect(copy, isolation_level=None)
     try:
         connection.text_factory = _text

@@ -33,7 +33,7 @@ class SqliteSnapshot:
     kind = "sqlite"
 
     def __init__(self, data_dir: Path, base_folder: Path | None = None) -> None:
-        """Without `base_folder` the one that a Zotero profile of this user names for the folder is used."""
+        """Without `base_folder`, the one that this user's profile sets for the folder is used."""
         self._data_dir = data_dir
         self._base_folder = base_folder
 
@@ -49,8 +49,8 @@ class SqliteSnapshot:
                 return read_records(connection, self._folders())
             except sqlite3.DatabaseError as error:
                 raise LibraryCorrupt(
-                    f"The database {str(self._data_dir / DATABASE)!r} is not one that this version understands "
-                    f"({error}); start Zotero once, so that it can bring it up to date.",
+                    f"The database {str(self._data_dir / DATABASE)!r} is not one that this version "
+                    f"understands ({error}); start Zotero once to bring it up to date.",
                     path=self._data_dir / DATABASE,
                 ) from error
 

@@ -122,7 +122,7 @@ def _place(annotation: Annotation) -> tuple[str, str, str, str]:
 
 
 def page_of_position(position: str) -> int | None:
-    """The physical page, 0-based, of an annotation's position; EPUB and HTML positions name none."""
+    """The physical page, 0-based, of an annotation; positions in EPUB and HTML name none."""
     try:
         parsed = json.loads(position)
     except (ValueError, RecursionError):

@@ -120,7 +120,7 @@ def _item(entry: Entry, details: ItemDetails) -> Item:
 def _named(
     type_name: str, fields: dict[str, str], typed_names: dict[tuple[str, str], str]
 ) -> dict[str, str]:
-    """The fields under their general names where the type has its own: a case's name is its title."""
+    """The fields under general names where the type has its own: a case's name is its title."""
     general = {typed_names.get((type_name, name), name): value for name, value in fields.items()}
     return general | {name: fields[name] for name in NAMED if name in fields}
 

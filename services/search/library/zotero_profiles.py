@@ -9,7 +9,7 @@ from pathlib import Path
 DATA_DIR = "extensions.zotero.dataDir"
 USE_DATA_DIR = "extensions.zotero.useDataDir"
 BASE_FOLDER = "extensions.zotero.baseAttachmentPath"
-# user_pref("name", value); the value is a JavaScript literal that is JSON, but for escapes such as \x20.
+# user_pref("name", value); the value is a JavaScript literal: JSON, but for escapes such as \x20.
 PREFERENCE = re.compile(r'^user_pref\("(?P<name>[^"]+)",\s*(?P<value>.+)\);\s*$', re.MULTILINE)
 HEX_ESCAPE = re.compile(r"\\x([0-9A-Fa-f]{2})")
 

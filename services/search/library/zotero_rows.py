@@ -52,7 +52,7 @@ class Tables:
         return table in self._tables
 
     def rows(self, table: str, *columns: str) -> Iterator[tuple[object, ...]]:
-        """All rows of a table, with None for a column that it does not have; none without the table."""
+        """All rows of a table, with None for a column it lacks; no rows if the table is missing."""
         if not self.has(table):
             return iter(())
         present = {row[1] for row in self._connection.execute(f'PRAGMA table_info("{table}")')}
@@ -139,7 +139,7 @@ def read_entries(tables: Tables, libraries: Libraries) -> dict[int, Entry]:
 
 
 def read_trash(tables: Tables) -> set[int]:
-    """The ids of objects that are in the trash by themselves or through the object they belong to."""
+    """The ids of objects in the trash, by themselves or through the object they belong to."""
     parents = {
         number(child): number(parent)
         for table in ("itemAttachments", "itemNotes", "itemAnnotations")
@@ -196,9 +196,9 @@ def read_collections(tables: Tables, libraries: Libraries) -> Collections:
         )
         records.append(record)
     members: dict[int, list[str]] = defaultdict(list)
-    for collection_id, item_id in tables.rows("collectionItems", "collectionID", "itemID"):
-        if number(collection_id) in live:
-            members[number(item_id)].append(text(rows[number(collection_id)][2]))
+    for member_of, item_id in tables.rows("collectionItems", "collectionID", "itemID"):
+        if number(member_of) in live:
+            members[number(item_id)].append(text(rows[number(member_of)][2]))
     return Collections(
         records=tuple(sorted(records, key=lambda record: (record.library, record.key))),
         keys_by_item={item_id: tuple(sorted(keys)) for item_id, keys in members.items()},

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from services.search.text.fragments import MOSTLY, Fragment, reads_right_to_left
@@ -12,6 +13,8 @@ PROSE_WIDTH = 9.0
 FEWEST_LINES = 3
 DEEPEST = 3
 SAME_EDGE = 3.0
+# A row of so many short pieces is a row of a table.
+FEWEST_CELLS = 3
 # A gap of so many times the size in a line separates cells of a table.
 CELL_GAP = 1.6
 
@@ -74,7 +77,7 @@ def _regions(
 
 def _gutter(fragments: Sequence[Fragment]) -> _Gutter | None:
     """The white stripe with most lines of running text on both sides, if there are enough."""
-    prose = [piece for piece in fragments if piece.x1 - piece.x0 >= PROSE_WIDTH * piece.size]
+    prose = [piece for piece in fragments if _is_prose(piece)]
     best: tuple[int, _Gutter] | None = None
     for edge in sorted({round(piece.x0) for piece in prose}):
         right = [piece for piece in prose if piece.x0 >= edge - SAME_EDGE]
@@ -106,9 +109,11 @@ def _bands(
     rows = _rows(fragments)
     kinds = [_spans(row, gutter) for row in rows]
     _take_last_lines(rows, kinds, gutter)
+    _take_table_rows(rows, kinds, gutter)
+    feet = _foot(rows, kinds, gutter)
     bands: list[tuple[bool, list[Fragment]]] = []
-    for row, spanning in zip(rows, kinds, strict=True):
-        if not bands or bands[-1][0] != spanning:
+    for index, (row, spanning) in enumerate(zip(rows, kinds, strict=True)):
+        if not bands or bands[-1][0] != spanning or index == feet:
             bands.append((spanning, []))
         bands[-1][1].extend(row)
     return [(spanning, tuple(band)) for spanning, band in bands]
@@ -126,12 +131,12 @@ def _rows(fragments: Sequence[Fragment]) -> list[list[Fragment]]:
 
 
 def _spans(row: Sequence[Fragment], gutter: _Gutter) -> bool:
-    """Whether the row runs over the gutter: a piece crosses it, and no column's line is there too."""
+    """Whether the row runs over the gutter: a piece crosses it, and no column has a line there."""
     crossing = [piece for piece in row if piece.x0 < gutter.centre < piece.x1]
     if not crossing:
         return False
     return not any(
-        piece.x1 - piece.x0 >= PROSE_WIDTH * piece.size
+        _is_prose(piece)
         and piece not in crossing
         and any(max(piece.x0, other.x0) < min(piece.x1, other.x1) for other in crossing)
         for piece in row
@@ -154,6 +159,44 @@ def _take_last_lines(rows: list[list[Fragment]], kinds: list[bool], gutter: _Gut
             and abs(piece.x0 - min(other.x0 for other in above)) < piece.size
             and piece.x1 < gutter.right
         )
+
+
+def _take_table_rows(rows: list[list[Fragment]], kinds: list[bool], gutter: _Gutter) -> None:
+    """Mark rows of cells that go on beyond the gutter: a table over the full width."""
+    cells = [
+        len(row) >= FEWEST_CELLS
+        and not any(_is_prose(piece) for piece in row)
+        and min(piece.centre for piece in row) < gutter.centre
+        and max(piece.centre for piece in row) > gutter.centre
+        for row in rows
+    ]
+    for index, is_cells in enumerate(cells):
+        beside = (index > 0 and cells[index - 1]) or (index + 1 < len(rows) and cells[index + 1])
+        if is_cells and beside:
+            kinds[index] = True
+
+
+def _foot(rows: list[list[Fragment]], kinds: list[bool], gutter: _Gutter) -> int | None:
+    """Where smaller type begins in both columns at one height: notes or a list below the text.
+
+    Read as part of the columns, the left foot would come between the left and the right column.
+    """
+    sizes = [max(piece.size for piece in row) for row in rows]
+    for index in range(len(rows) - 1, 1, -1):
+        if kinds[index]:
+            return None
+        if sizes[index - 1] <= 1.06 * sizes[index]:
+            continue
+        gap = min(piece.y for piece in rows[index - 1]) - max(piece.y for piece in rows[index])
+        sides = {piece.centre < gutter.centre for row in rows[index:] for piece in row}
+        below = max(sizes[index:])
+        is_apart = gap > 1.5 * below and sizes[index - 1] > 1.06 * below
+        return index if is_apart and len(sides) == 2 else None
+    return None
+
+
+def _is_prose(piece: Fragment) -> bool:
+    return piece.x1 - piece.x0 >= PROSE_WIDTH * piece.size
 
 
 def _lines(fragments: Sequence[Fragment], rtl: bool) -> tuple[Line, ...]:
@@ -196,7 +239,7 @@ def _attach_initials(rows: list[list[Fragment]]) -> None:
 def _line(row: Sequence[Fragment], rtl: bool) -> Line:
     pieces = sorted(row, key=lambda piece: -piece.x1 if rtl else piece.x0)
     text, cells = pieces[0].text, 1
-    for before, piece in zip(pieces, pieces[1:], strict=False):
+    for before, piece in pairwise(pieces):
         gap = before.x0 - piece.x1 if rtl else piece.x0 - before.x1
         size = max(before.size, piece.size)
         text += (" " if gap > 0.12 * size else "") + piece.text

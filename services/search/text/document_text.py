@@ -78,7 +78,7 @@ class Section:
     """Titles from the outermost section to this one."""
     first_page_index: int
     last_page_index: int
-    """The page where the section ends, its own sections included; both are 0 for a text without pages."""
+    """Where the section ends, its own sections included; both are 0 for a text without pages."""
     words: int
     """Words of the section itself, without those of its own sections."""
 

@@ -61,7 +61,7 @@ class Extractor:
             await self._stop()
 
     async def read(self, path: Path) -> PagedText:
-        """The text of a PDF; a file that hangs or crashes the reader gives a reason like any other."""
+        """The text of a PDF; a file that hangs or crashes the reader gives a reason too."""
         async with self._turn:
             try:
                 async with asyncio.timeout(self._timeout_s):
@@ -92,7 +92,7 @@ class Extractor:
             raise WorkerLost
         request = json.dumps(
             {
-                "path": str(path.absolute()),
+                "path": str(path),
                 "max_pages": self._max_pages,
                 "deadline_s": self._timeout_s,
             }

@@ -27,7 +27,7 @@ def encode_text(text: PagedText) -> bytes:
 
 def _enum_value(value: Any) -> str:
     if isinstance(value, Unread | BlockKind):
-        return value.value
+        return str(value.value)
     raise TypeError(f"{value!r} has no place in a text")
 
 

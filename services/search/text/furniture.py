@@ -70,17 +70,19 @@ def _numbered(margins: Sequence[Sequence[Fragment]], labels: Sequence[str]) -> s
     """Page numbers: they are the page's label, or they count with the pages."""
     candidates: list[tuple[int, Fragment, str]] = []
     for index, margin in enumerate(margins):
-        for piece in margin:
-            if (number := PAGE_NUMBER.fullmatch(piece.text)) is not None:
-                candidates.append((index, piece, number.group(1).lower()))
+        candidates.extend(
+            (index, piece, match.group(1).lower())
+            for piece in margin
+            if (match := PAGE_NUMBER.fullmatch(piece.text)) is not None
+        )
     offsets: dict[int, set[int]] = defaultdict(set)
-    for index, _, number in candidates:
-        if number.isdecimal():
-            offsets[int(number) - index].add(index)
+    for index, _, printed in candidates:
+        if printed.isdecimal():
+            offsets[int(printed) - index].add(index)
     fewest = 1 if len(margins) == 1 else 2
     return {
         (index, id(piece))
-        for index, piece, number in candidates
-        if number == labels[index].lower()
-        or (number.isdecimal() and len(offsets[int(number) - index]) >= fewest)
+        for index, piece, printed in candidates
+        if printed == labels[index].lower()
+        or (printed.isdecimal() and len(offsets[int(printed) - index]) >= fewest)
     }

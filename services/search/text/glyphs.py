@@ -11,7 +11,7 @@ import pypdfium2.raw as raw
 
 from services.search.text.fragments import Fragment, FragmentBuilder, Frame, PageContent
 
-# A page of a book has some 5,000 characters; far more than a large poster needs is no reading matter.
+# A page of a book has some 5,000 characters; more than a large poster has is no reading matter.
 MOST_CHARACTERS = 200_000
 # Smaller type than this, in points, is not meant for readers.
 SMALLEST_SIZE = 1.0
@@ -176,7 +176,7 @@ class _PageReader:
 
 
 def _readable(code: int) -> str:
-    """The character for a code, without ligatures and presentation forms; empty if it has no meaning."""
+    """The character of a code, without ligatures and presentation forms; empty if it has none."""
     if code in HYPHENS:
         return "-"
     if code in KNOWN_PRIVATE:

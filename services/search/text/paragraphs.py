@@ -4,19 +4,28 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import median
 
 from services.search.text.columns import Column, Line
 from services.search.text.document_text import BlockKind
 from services.search.text.fragments import reads_right_to_left
+from services.search.text.heading_names import NUMBER
 
 INDENT = 0.8
+# Lines farther apart than so many usual distances belong to different paragraphs.
+APART = 1.35
+LOOSE = 2.0
+# Notes stand in the lowest third of a page.
+FOOT_SHARE = 0.35
 LONGEST_HEADING = 160
 HEADING_SIZE = 1.1
 NOTE_SIZE = 0.93
 CAPTION = re.compile(
     r"(?:fig(?:ure|\.)?|table|tab\.|scheme|algorithm|listing|box|chart|plate|abb(?:ildung|\.)|tabelle|tableau"
-    r"|рис(?:унок|\.)|табл(?:ица|\.)|图|表|図|圖)\s*(?:[A-Z]?\d+|[ivx]+\b)",
+    r"|рис(?:унок|\.)|табл(?:ица|\.)|图|表|図|圖)\s*(?:[A-Z]?[.-]?\d+(?:\.\d+)*[a-z]?|[IVX]+\b)"
+    # What follows the number tells a caption from a sentence such as "Table 2 shows".
+    r"(?:\s*[.:|)–—]|\s*$|\s+(?-i:[^\Wa-zа-я]))",
     re.IGNORECASE,
 )
 BULLET = re.compile(r"(?:[•▪◦‣●○■–—*]\s|\[\d{1,3}\]\s|\(?\d{1,2}[.)]\s|\([a-z]\)\s)")
@@ -58,12 +67,14 @@ def usual_size(lines: Sequence[Line]) -> float:
 
 
 def paragraphs_of(columns: Sequence[Column], body_size: float) -> tuple[Paragraph, ...]:
-    """The paragraphs of a page in reading order, those that a figure or a column's end divides joined."""
+    """The paragraphs of a page in reading order; halves that a figure divides are joined."""
     found: list[Paragraph] = []
+    heights = [line.y for column in columns for line in column.lines]
+    foot = min(heights) + FOOT_SHARE * (max(heights) - min(heights)) if heights else 0.0
     for index, column in enumerate(columns):
         groups = _split(column.lines)
         kinds = [_kind(group, body_size) for group in groups]
-        _mark_notes(groups, kinds, body_size)
+        _mark_notes(groups, kinds, body_size, foot)
         found.extend(
             Paragraph(kind=kind, lines=tuple(group), column=index)
             for group, kind in zip(groups, kinds, strict=True)
@@ -86,7 +97,7 @@ def _split(lines: Sequence[Line]) -> list[list[Line]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shape:
-    """The edges and the usual distance of lines of a column, read from the side where lines start."""
+    """The edges and the usual distance of a column's lines, seen from where lines start."""
 
     start: float
     end: float
@@ -101,7 +112,7 @@ class _Shape:
         size = usual_size(lines)
         steps = [
             above.y - line.y
-            for above, line in zip(lines, lines[1:], strict=False)
+            for above, line in pairwise(lines)
             if abs(above.size - line.size) < 0.5 and above.y - line.y < 3 * size
         ]
         return cls(start=start, end=end, pitch=median(steps) if steps else 1.25 * size, rtl=rtl)
@@ -109,7 +120,10 @@ class _Shape:
     def begins(self, line: Line, group: Sequence[Line]) -> bool:
         """Whether the line begins a paragraph after the lines of the group."""
         above = group[-1]
-        if above.y - line.y > 1.35 * max(self.pitch, 1.05 * min(above.size, line.size)):
+        usual = max(self.pitch, 1.05 * min(above.size, line.size))
+        is_open = not (ends_sentence(above.text) or self._is_short(above)) and goes_on(line.text)
+        # Formulas in a line push it down, so the middle of a sentence may stand farther apart.
+        if above.y - line.y > (LOOSE if is_open else APART) * usual:
             return True
         if abs(above.size - line.size) > 0.08 * max(above.size, line.size):
             return True
@@ -152,34 +166,32 @@ def _kind(group: Sequence[Line], body_size: float) -> BlockKind:
     rows = sum(line.cells > 1 for line in group)
     if CAPTION.match(text):
         return BlockKind.CAPTION
-    if len(group) > 1 and 2 * rows >= len(group):
+    is_row = group[0].cells >= 3 or (group[0].cells == 2 and not NUMBER.match(text))
+    if 2 * rows >= len(group) and (len(group) > 1 or is_row):
         return BlockKind.TABLE
-    if is_heading(
-        text,
-        lines=len(group),
-        size=usual_size(group),
-        bold=all(line.bold for line in group),
-        body_size=body_size,
-    ):
+    bold = all(line.bold for line in group)
+    if is_heading(text, len(group), usual_size(group) / body_size, bold):
         return BlockKind.HEADING
     return BlockKind.TEXT
 
 
-def is_heading(text: str, *, lines: int, size: float, bold: bool, body_size: float) -> bool:
-    """Whether a short paragraph stands out by its type."""
+def is_heading(text: str, lines: int, size: float, bold: bool) -> bool:
+    """Whether a short paragraph stands out by its type; `size` is relative to the usual one."""
     if lines > 3 or len(text) > LONGEST_HEADING or not any(char.isalpha() for char in text):
         return False
     if text.endswith((",", ";")) or (text.endswith(".") and lines > 1):
         return False
     capitals = text.isupper() and len(text) > 3
-    return size >= HEADING_SIZE * body_size or bold or (capitals and size >= 0.85 * body_size)
+    return size >= HEADING_SIZE or bold or (capitals and size >= 0.85)
 
 
-def _mark_notes(groups: Sequence[Sequence[Line]], kinds: list[BlockKind], body_size: float) -> None:
-    """Small type at the foot of a column, below its text, is notes."""
-    for index in range(len(groups) - 1, 0, -1):
-        small = usual_size(groups[index]) < NOTE_SIZE * body_size
-        if not small or kinds[index] not in (BlockKind.TEXT, BlockKind.HEADING):
+def _mark_notes(
+    groups: Sequence[Sequence[Line]], kinds: list[BlockKind], body_size: float, foot: float
+) -> None:
+    """Small type at the foot of a column is notes."""
+    for index in range(len(groups) - 1, -1, -1):
+        is_small = usual_size(groups[index]) < NOTE_SIZE * body_size
+        if not is_small or groups[index][0].y > foot or kinds[index] is not BlockKind.TEXT:
             break
         kinds[index] = BlockKind.NOTE
 

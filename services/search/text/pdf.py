@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,7 @@ def read_pdf(path: Path, *, max_pages: int = 2000) -> PagedText:
             file.read(1)
         document = pdfium.PdfDocument(path)
     except (OSError, ValueError) as error:
-        return _unread(Unread.FILE_MISSING, f"The file {str(path)!r} cannot be opened ({error}).")
+        return _unread(Unread.FILE_MISSING, f"{str(path)!r} cannot be opened ({error}).")
     except pdfium.PdfiumError as error:
         reason, detail = NOT_OPENED.get(error.err_code, NOT_OPENED[raw.FPDF_ERR_FORMAT])
         return _unread(reason, detail)
@@ -102,7 +101,7 @@ def _label(document: Any, index: int) -> str:
 def judge(
     contents: Sequence[PageContent], count: int, damaged: set[int]
 ) -> tuple[Unread | None, str]:
-    """Why nothing or only a part of the pages could be read: the reason of most of the unread pages."""
+    """Why only a part of the pages could be read, or none: what most unread pages suffer from."""
     reasons: Counter[Unread] = Counter()
     for index, content in enumerate(contents):
         if index in damaged:

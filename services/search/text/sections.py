@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from services.search.text.document_text import BlockKind, OutlineEntry, Page, PagedText
 from services.search.text.heading_names import (
@@ -19,6 +20,15 @@ FULL_TEXT = "Full text"
 LONGEST_TITLE = 120
 MOST_TITLE_WORDS = 16
 FEWEST_NUMBERED = 3
+# Title, authors and abstract together have no more characters than this.
+LONGEST_OPENING = 4_000
+# An outline's title and a printed one may differ by a sign that one of them cannot show.
+ALIKE = 0.8
+LETTER = re.compile(r"[A-Z]\s+\S")
+ABSTRACT = re.compile(
+    r"(?P<name>abstract|summary|zusammenfassung|résumé|resumen|resumo|аннотация|摘要|要旨)\s*[.:—–-]\s*\S",
+    re.IGNORECASE,
+)
 # An outline is taken when this share of its titles is found on the pages it names.
 OUTLINE_SHARE = 0.5
 REFERENCE_ENTRY = re.compile(r"\s*(?:\[\w{1,12}\]|\(?\d{1,3}[.)])\s.*(?:19|20)\d\d", re.DOTALL)
@@ -116,7 +126,12 @@ def _headings(parts: Sequence[Part]) -> list[_Mark]:
         for index, part in enumerate(parts)
         if _may_be_heading(part) and repeated[comparable(part.text)] < 3
     ]
-    sure = [index for index in candidates if _is_sure(parts[index])]
+    lettered = _lettered(parts, candidates)
+    sure = [
+        index
+        for index in candidates
+        if _is_sure(parts[index]) and (index in lettered or not LETTER.match(parts[index].text))
+    ]
     numbered = [index for index in sure if numbered_level(parts[index].text)]
     styles = {_style(parts[index]) for index in sure}
     if len(numbered) >= FEWEST_NUMBERED:
@@ -124,7 +139,38 @@ def _headings(parts: Sequence[Part]) -> list[_Mark]:
     else:
         chosen = [index for index in candidates if index in sure or _stands_out(parts[index])]
     chosen = _without_front_matter(parts, chosen, sure)
-    return _levelled(parts, chosen)
+    abstract = _run_in_abstract(parts, sure)
+    if abstract is None:
+        return _levelled(parts, chosen)
+    return [abstract, *_levelled(parts, [index for index in chosen if index > abstract.part])]
+
+
+def _run_in_abstract(parts: Sequence[Part], sure: Sequence[int]) -> _Mark | None:
+    """The abstract whose name is the first word of its paragraph, before all sure headings."""
+    opening = parts[: sure[0]] if sure else parts
+    for index, part in enumerate(opening):
+        if part.page > parts[0].page + 1:
+            break
+        if (match := ABSTRACT.match(part.text)) is not None:
+            title = match["name"].capitalize()
+            return _Mark(part=index, title=title, level=1, is_heading=False)
+    return None
+
+
+def _lettered(parts: Sequence[Part], candidates: Sequence[int]) -> set[int]:
+    """Candidates such as `A Proofs` that another letter before or after shows to be numbered.
+
+    A single letter alone is more often a word: `A Perspective`.
+    """
+    found = [
+        (index, parts[index].text[0]) for index in candidates if LETTER.match(parts[index].text)
+    ]
+    letters = {ord(letter) for _, letter in found}
+    return {
+        index
+        for index, letter in found
+        if ord(letter) - 1 in letters or (letter == "A" and ord(letter) + 1 in letters)
+    }
 
 
 def _may_be_heading(part: Part) -> bool:
@@ -163,13 +209,18 @@ def _style(part: Part) -> tuple[float, bool, bool]:
 def _without_front_matter(
     parts: Sequence[Part], chosen: Sequence[int], sure: Sequence[int]
 ) -> list[int]:
-    """Drop the title and the authors: what stands on the first page before its first sure heading."""
-    first_page = [index for index in chosen if parts[index].page == parts[0].page]
-    begin = next((index for index in first_page if index in set(sure)), None)
-    if begin is None:
-        largest = max((parts[index].size for index in first_page), default=0.0)
-        titles = [index for index in first_page if parts[index].size == largest]
-        begin = titles[0] + 1 if titles and largest > 1.0 else 0
+    """Drop the title and the authors: what stands before the first sure heading."""
+    if not chosen:
+        return []
+    first = parts[chosen[0]].page
+    opening = [index for index in chosen if parts[index].page == first]
+    begin = next((index for index in sure if parts[index].page <= first + 1), None)
+    if begin is None or sum(len(part.text) for part in parts[:begin]) > LONGEST_OPENING:
+        largest = max(parts[index].size for index in opening)
+        title = next(index for index in opening if parts[index].size == largest)
+        # A title is larger than the headings; without one the first heading is a section's.
+        others = [parts[index].size for index in chosen if index != title]
+        begin = title + 1 if largest > max(others, default=0.0) else chosen[0]
     return [index for index in chosen if index >= begin]
 
 
@@ -207,7 +258,8 @@ def _from_outline(
         place = _find_title(entry, parts, earliest)
         if place is not None:
             found += 1
-            is_heading = comparable(parts[place].text) == comparable(entry.title)
+            wanted = comparable(entry.title)
+            is_heading = comparable(parts[place].text) == wanted or _is_alike(parts[place], wanted)
             title = " ".join(parts[place].text.split()) if is_heading else entry.title
         else:
             place = next(
@@ -224,7 +276,18 @@ def _from_outline(
     marks = _without_document_title(marks)
     taken = {mark.part for mark in marks}
     # Outlines often leave out the abstract and the reference list.
-    extra = [mark for mark in headings if mark.part not in taken and is_known(mark.title)]
+    smallest = min((parts[mark.part].size for mark in marks if mark.is_heading), default=0.0)
+    extra = [
+        mark
+        for mark in headings
+        if mark.part not in taken
+        and is_known(mark.title)
+        and (
+            not mark.is_heading
+            or parts[mark.part].size >= smallest
+            or is_reference_list(mark.title)
+        )
+    ]
     return sorted([*marks, *extra], key=lambda mark: mark.part)
 
 
@@ -241,9 +304,18 @@ def _find_title(entry: OutlineEntry, parts: Sequence[Part], earliest: int) -> in
     whole = next((index for index in near if comparable(parts[index].text) == wanted), None)
     if whole is not None:
         return whole
-    return next(
+    beginning = next(
         (index for index in near if comparable(parts[index].text[:300]).startswith(wanted)), None
     )
+    if beginning is not None:
+        return beginning
+    return next((index for index in near if _is_alike(parts[index], wanted)), None)
+
+
+def _is_alike(part: Part, wanted: str) -> bool:
+    if part.kind is not BlockKind.HEADING:
+        return False
+    return SequenceMatcher(None, comparable(part.text), wanted).ratio() >= ALIKE
 
 
 def _without_document_title(marks: list[_Mark]) -> list[_Mark]:
@@ -282,8 +354,8 @@ def _stretches(parts: Sequence[Part], marks: Sequence[_Mark]) -> tuple[Stretch, 
         stretches.append(
             Stretch(title=title, level=1, page=parts[0].page, parts=tuple(parts[:first]))
         )
-    ends = [mark.part for mark in marks[1:]] + [len(parts)]
-    for mark, end in zip(marks, ends, strict=True):
+    ends = [*(mark.part for mark in marks[1:]), len(parts)]
+    for mark, end in zip(marks, ends, strict=False):
         if is_reference_list(mark.title):
             continue
         begin = mark.part + 1 if mark.is_heading else mark.part

@@ -12,7 +12,7 @@ from services.search.text.frames import HEADER_BYTES, body_length, encode_text, 
 from services.search.text.pdf import read_pdf
 
 Request = dict[str, object]
-# The serving process kills us at the deadline; if it is gone itself, we end so much later on our own.
+# The serving process kills us at the deadline; if it cannot, we end on our own so much later.
 GRACE_S = 10.0
 
 
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def _receive(stream: BinaryIO, requests: "queue.SimpleQueue[Request]") -> None:
-    """Pass requests on; pdfium lets other threads run, so the end is noticed during a long file too."""
+    """Pass requests on; pdfium lets other threads run, so the end is noticed during a file too."""
     while len(header := stream.read(HEADER_BYTES)) == HEADER_BYTES:
         requests.put(json.loads(stream.read(body_length(header))))
     os._exit(0)
