@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import cycle
 
 from deploy.demo.lines import words_of
 from deploy.demo.markup import BarChart, CurveChart, Span, Table, plain_text
@@ -22,6 +23,7 @@ _CELL_GAP = 7.0
 _TABLE_SCALES = (0.86, 0.82, 0.78, 0.74)
 _CHART_HEIGHT = 92.0
 _GREYS = (0.25, 0.6, 0.45, 0.78)
+_DASHES = ((), (3.0, 2.0), (1.0, 1.5))
 
 
 def set_table(table: Table, body: Setting) -> list[Strip]:
@@ -115,26 +117,44 @@ def set_curves(chart: CurveChart, body: Setting) -> list[Strip]:
     """Set a chart of curves with axes, end labels and its caption below."""
     small = replace(body, size=body.size * 0.76, align="centre")
     left, right = 26.0, body.width * 0.72
-    xs = [x for _, points in chart.series for x, _ in points]
+    xs = sorted({x for _, points in chart.series for x, _ in points})
     ys = [y for _, points in chart.series for _, y in points]
     low, high = min(ys), max(ys)
 
-    def place(x: float, y: float) -> tuple[float, float]:
-        across = left + (right - left) * (x - min(xs)) / (max(xs) - min(xs))
-        return across, 6.0 + (_CHART_HEIGHT - 12.0) * (high - y) / (high - low)
+    def across(x: float) -> float:
+        return left + (right - left) * (x - xs[0]) / (xs[-1] - xs[0])
+
+    def down(y: float) -> float:
+        return 6.0 + (_CHART_HEIGHT - 12.0) * (high - y) / (high - low)
 
     frame = Stroke(points=((left - 4, 0.0), (left - 4, _CHART_HEIGHT), (right, _CHART_HEIGHT)))
-    items: list[Item] = [frame]
-    for number, (name, points) in enumerate(chart.series):
-        placed = tuple(place(x, y) for x, y in points)
-        items.append(Stroke(points=placed, thickness=1.1, dashed=bool(number % 2)))
-        items.append(_label(name, placed[-1][0] + 4.0, placed[-1][1] + 2.5, body))
-    items.extend(_label(f"{y:g}", 0.0, place(xs[0], y)[1] + 2.5, body) for y in (low, high))
-    ticks = sorted(set(xs))
-    items.extend(_label(f"{x:g}", place(x, low)[0] - 3.0, _CHART_HEIGHT + 9.0, body) for x in ticks)
-    plot = Strip(height=_CHART_HEIGHT + 12.0, items=tuple(items))
+    curves = [
+        Stroke(points=tuple((across(x), down(y)) for x, y in points), thickness=1.1, dashes=dashes)
+        for (_, points), dashes in zip(chart.series, cycle(_DASHES), strict=False)
+    ]
+    ends = _apart([down(points[-1][1]) + 2.5 for _, points in chart.series], small.size)
+    names = [name for name, _ in chart.series]
+    labels = [
+        *(_label(name, right + 9.0, end, body) for name, end in zip(names, ends, strict=True)),
+        *(_label(f"{y:g}", 0.0, down(y) + 2.5, body) for y in (low, high)),
+        *(
+            _label(f"{x:g}", place - 3.0, _CHART_HEIGHT + 9.0, body)
+            for x, place in zip(xs, _apart([across(x) for x in xs], small.size), strict=True)
+        ),
+    ]
+    plot = Strip(height=_CHART_HEIGHT + 12.0, items=(frame, *curves, *labels))
     axes = set_paragraph((Span(text=f"{chart.y_axis} against {chart.x_axis}"),), small)
     return [_float([plot, *axes, *_caption(chart.caption, body)])]
+
+
+def _apart(places: Sequence[float], gap: float) -> list[float]:
+    """Move places up the scale, in their order, until each is a gap from the one before."""
+    moved_to: dict[int, float] = {}
+    last = float("-inf")
+    for number in sorted(range(len(places)), key=lambda one: places[one]):
+        last = max(places[number], last + gap)
+        moved_to[number] = last
+    return [moved_to[number] for number in range(len(places))]
 
 
 def _label(text: str, across: float, down: float, body: Setting) -> Text:

@@ -29,7 +29,7 @@ class Stroke:
 
     points: tuple[tuple[float, float], ...]
     thickness: float = 0.5
-    dashed: bool = False
+    dashes: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,7 +90,7 @@ def _draw_strip(canvas: Canvas, placed: Placed) -> None:
 
 def _draw_stroke(canvas: Canvas, placed: Placed, stroke: Stroke) -> None:
     canvas.setLineWidth(stroke.thickness)
-    canvas.setDash([3, 2] if stroke.dashed else [])
+    canvas.setDash(list(stroke.dashes))
     path = canvas.beginPath()
     (x, y), *rest = ((placed.x + across, placed.y - down) for across, down in stroke.points)
     path.moveTo(x, y)
