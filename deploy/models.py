@@ -96,7 +96,7 @@ def export_embedding(models: Path) -> str:
 
 
 def save_cross_encoder(name_or_path: str, models: Path) -> str:
-    """Save a sentence-transformers cross-encoder into the models folder; returns the line to print."""
+    """Save a sentence-transformers cross-encoder into the models folder; returns the line."""
     from sentence_transformers import CrossEncoder
 
     target = models / CROSS_ENCODER_FOLDER
@@ -130,9 +130,9 @@ def _export_network(model: Path, network: Path) -> None:
     from transformers import AutoModel
     from transformers.utils.logging import disable_progress_bar
 
-    disable_progress_bar()
+    disable_progress_bar()  # type: ignore[no-untyped-call]
 
-    class Pooled(torch.nn.Module):  # type: ignore[misc]  # torch is not typed here
+    class Pooled(torch.nn.Module):
         def __init__(self, transformer: Any) -> None:
             super().__init__()
             self.transformer = transformer

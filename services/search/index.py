@@ -1,0 +1,277 @@
+"""The library index: its tables, and everything that is read from them.
+
+A reader sees a document from the moment its row is committed: passages and pages carry the
+generation that the row names, and rows of other generations are passed over.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from services.search import index_schema as schema
+from services.search.index_import import import_lancedb
+from services.search.index_rows import (
+    Documents,
+    Found,
+    IndexedDocument,
+    IndexedPage,
+    IndexedPassage,
+    IndexedSection,
+    LibraryState,
+)
+
+if TYPE_CHECKING:
+    from lancedb.db import AsyncConnection
+    from lancedb.table import AsyncTable
+
+QUERY_TIMEOUT = timedelta(seconds=20)
+# A filter that lists documents costs time for each; beyond this, rows outside are dropped after.
+LISTED_DOCUMENTS = 500
+METADATA_CACHE_BYTES = 32 * 1024 * 1024
+STATE_KEY = "state"
+ENCODER_KEY = "encoder"
+
+
+class Index:
+    """Reads the tables; safe to use from many tasks at once."""
+
+    def __init__(self, connection: "AsyncConnection", tables: "dict[str, AsyncTable]") -> None:
+        self.connection = connection
+        self.documents_table = tables["documents"]
+        self.passages_table = tables["passages"]
+        self.pages_table = tables["pages"]
+        self.manifest_table = tables["manifest"]
+        self._documents = Documents(version=-1, by_id={})
+        self._loading = asyncio.Lock()
+        self._vectors: dict[str, AsyncTable] = {}
+
+    async def documents(self) -> Documents:
+        """The committed documents as of now."""
+        version = await self.documents_table.version()
+        if version == self._documents.version:
+            return self._documents
+        async with self._loading:
+            version = await self.documents_table.version()
+            if version != self._documents.version:
+                query = self.documents_table.query().select(schema.DOCUMENT_COLUMNS)
+                rows = await query.to_list(timeout=QUERY_TIMEOUT)
+                by_id = {row["document_id"]: schema.document_of(row) for row in rows}
+                self._documents = Documents(version=version, by_id=by_id)
+        return self._documents
+
+    async def sections(self, document: IndexedDocument) -> tuple[IndexedSection, ...]:
+        """The sections of a document, in reading order."""
+        rows = await self._rows(
+            self.documents_table, _key(document), columns=["document_id", "sections"]
+        )
+        return schema.sections_of(rows[0]) if rows else ()
+
+    async def passages_of(self, document: IndexedDocument) -> list[IndexedPassage]:
+        """All passages of a document, in reading order."""
+        rows = await self._rows(self.passages_table, _key(document), schema.PASSAGE_COLUMNS)
+        return sorted(map(schema.passage_of, rows), key=lambda passage: passage.ordinal)
+
+    async def pages_of(self, document: IndexedDocument) -> list[IndexedPage]:
+        """The pages of a document in order."""
+        rows = await self._rows(self.pages_table, _key(document), schema.PAGES.names)
+        return sorted(map(schema.page_of, rows), key=lambda page: page.page_index)
+
+    async def passages(
+        self, passage_ids: Collection[str], documents: Documents
+    ) -> dict[str, IndexedPassage]:
+        """The passages with these ids that belong to the documents given."""
+        if not passage_ids:
+            return {}
+        where = schema.is_in("passage_id", passage_ids)
+        rows = await self._rows(self.passages_table, where, schema.PASSAGE_COLUMNS)
+        return {
+            row["passage_id"]: schema.passage_of(row)
+            for row in rows
+            if documents.is_live(row["document_id"], row["generation"])
+        }
+
+    async def best_by_words(
+        self, query: str, *, documents: Documents, within: Collection[str], limit: int
+    ) -> list[Found]:
+        """The passages of the documents `within` with the highest BM25 scores."""
+        from lancedb.query import MatchQuery
+
+        # A match query takes any text: nothing in it is an operator.
+        match = MatchQuery(query, "searchable")  # type: ignore[call-arg]  # defaults unseen by mypy
+
+        async def retrieve(where: str | None, count: int) -> list[Found]:
+            search = self.passages_table.query().nearest_to_text(match)
+            if where:
+                search = search.where(where)
+            search = search.select(["passage_id", "document_id", "generation", "_score"])
+            rows = await search.limit(count).to_list(timeout=QUERY_TIMEOUT)
+            return [_found(row, mark="generation", score=row["_score"]) for row in rows]
+
+        def is_current(found: Found) -> bool:
+            return documents.is_live(found.document_id, found.mark)
+
+        return await _best(retrieve, is_current, within, documents, limit)
+
+    async def best_by_vector(
+        self,
+        vector: Sequence[float],
+        encoder_id: str,
+        *,
+        documents: Documents,
+        within: Collection[str],
+        limit: int,
+    ) -> list[Found]:
+        """The passages of the documents `within` whose vectors are nearest."""
+        table = await self.vectors(encoder_id)
+        if table is None:
+            return []
+
+        async def retrieve(where: str | None, count: int) -> list[Found]:
+            search = table.query().nearest_to(list(vector)).distance_type("cosine")
+            if where:
+                search = search.where(where)
+            search = search.select(["passage_id", "document_id", "digest", "_distance"])
+            rows = await search.limit(count).to_list(timeout=QUERY_TIMEOUT)
+            return [_found(row, mark="digest", score=1 - row["_distance"]) for row in rows]
+
+        return await _best(retrieve, lambda found: True, within, documents, limit)
+
+    async def vectors_of(
+        self, passage_ids: Collection[str], encoder_id: str
+    ) -> dict[tuple[str, str], list[float]]:
+        """The vectors that these passages have, by passage id and digest."""
+        table = await self.vectors(encoder_id)
+        if table is None or not passage_ids:
+            return {}
+        where = schema.is_in("passage_id", passage_ids)
+        rows = await self._rows(table, where, ["passage_id", "digest", "vector"])
+        return {(row["passage_id"], row["digest"]): row["vector"] for row in rows}
+
+    async def vectors(self, encoder_id: str) -> "AsyncTable | None":
+        """The table of an encoder's vectors, if there is one."""
+        name = schema.vectors_table(encoder_id)
+        if name not in self._vectors:
+            if name not in (await self.connection.list_tables()).tables:
+                return None
+            self._vectors[name] = await self.connection.open_table(name)
+        return self._vectors[name]
+
+    async def vectors_done(self, encoder_id: str) -> int:
+        """How many vectors the encoder's table holds."""
+        table = await self.vectors(encoder_id)
+        return await table.count_rows() if table else 0
+
+    async def active_encoder(self) -> str:
+        """The encoder whose vectors are searched; empty before there are any."""
+        return (await self._manifest()).get(ENCODER_KEY, "")
+
+    async def state(self) -> LibraryState:
+        """What the last sync left about the library."""
+        kept = (await self._manifest()).get(STATE_KEY)
+        return schema.state_of(kept) if kept else LibraryState()
+
+    async def _manifest(self) -> dict[str, str]:
+        rows = await self._rows(self.manifest_table, None, schema.MANIFEST.names)
+        return {row["key"]: row["value"] for row in rows}
+
+    async def _rows(
+        self, table: "AsyncTable", where: str | None, columns: list[str]
+    ) -> list[schema.Row]:
+        query = table.query().select(columns)
+        if where:
+            query = query.where(where)
+        return await query.to_list(timeout=QUERY_TIMEOUT)
+
+
+async def _best(
+    retrieve: Callable[[str | None, int], Awaitable[list[Found]]],
+    is_current: Callable[[Found], bool],
+    within: Collection[str],
+    documents: Documents,
+    limit: int,
+) -> list[Found]:
+    """The first `limit` rows that are current and within; asks for more while too many were not."""
+    everything = len(within) >= len(documents.by_id)
+    where = None
+    if not everything and len(within) <= LISTED_DOCUMENTS:
+        where = schema.is_in("document_id", within)
+    count = limit
+    while True:
+        rows = await retrieve(where, count)
+        kept = [row for row in rows if row.document_id in within and is_current(row)]
+        if len(kept) >= limit or len(rows) < count:
+            return kept[:limit]
+        count *= 4
+
+
+def _found(row: schema.Row, *, mark: str, score: float) -> Found:
+    return Found(
+        passage_id=row["passage_id"],
+        document_id=row["document_id"],
+        mark=row[mark],
+        score=float(score),
+    )
+
+
+def _key(document: IndexedDocument) -> str:
+    return (
+        f"document_id = {schema.quoted(document.document_id)}"
+        f" AND generation = {schema.quoted(document.generation)}"
+    )
+
+
+def local_folder(uri: str) -> Path | None:
+    """The folder of a local index; none for object storage."""
+    return None if "://" in uri else Path(uri)
+
+
+@asynccontextmanager
+async def open_index(uri: str, *, cache_bytes: int) -> AsyncIterator[Index]:
+    """The index at a folder or URI; its tables are made when they are missing."""
+    import_lancedb()
+    import lancedb
+
+    folder = local_folder(uri)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    connection = await lancedb.connect_async(
+        uri,
+        # Other processes' commits are seen at once; on object storage each look costs a request.
+        read_consistency_interval=timedelta(seconds=0 if folder is not None else 1),
+        session=lancedb.Session(
+            index_cache_size_bytes=cache_bytes, metadata_cache_size_bytes=METADATA_CACHE_BYTES
+        ),
+    )
+    try:
+        yield Index(connection, await _open_tables(connection))
+    finally:
+        connection.close()  # type: ignore[no-untyped-call]
+
+
+async def _open_tables(connection: "AsyncConnection") -> "dict[str, AsyncTable]":
+    from lancedb.index import FTS, BTree
+
+    # ICU splits every script into words, also those written without spaces.
+    words = FTS(base_tokenizer="icu", language="English", stem=True, remove_stop_words=True)
+    document: dict[str, FTS | BTree] = {"document_id": BTree()}
+    passage = {"searchable": words, "passage_id": BTree(), **document}
+    wanted: list[tuple[str, pa.Schema, dict[str, FTS | BTree]]] = [
+        ("documents", schema.DOCUMENTS, document),
+        ("passages", schema.PASSAGES, passage),
+        ("pages", schema.PAGES, document),
+        ("manifest", schema.MANIFEST, {}),
+    ]
+    tables = {}
+    for name, table_schema, indices in wanted:
+        table = await connection.create_table(name, schema=table_schema, exist_ok=True)
+        existing = {column for index in await table.list_indices() for column in index.columns}
+        for column, config in indices.items():
+            if column not in existing:
+                await table.create_index(column, config=config)
+        tables[name] = table
+    return tables

@@ -1,0 +1,210 @@
+"""Everything that is written to the index, in the order that keeps half a document invisible."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from services.search import index_schema as schema
+from services.search.errors import DiskFull, is_disk_full
+from services.search.index import ENCODER_KEY, STATE_KEY, Index
+from services.search.index_rows import Documents, IndexedText, LibraryState
+
+if TYPE_CHECKING:
+    from lancedb.table import AsyncTable
+
+# Readers in other processes may still be at a version that is this old.
+KEPT_VERSIONS = timedelta(minutes=10)
+# Where no lock keeps another writer away, only rows this old are certainly nobody's work in hand.
+FOREIGN_WORK_S = 3600.0
+FILTER_VALUES = 500
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unembedded:
+    """A live passage that has no vector yet."""
+
+    passage_id: str
+    document_id: str
+    digest: str
+
+
+class IndexWriter:
+    """Writes the tables; raises DiskFull and leaves what was committed readable."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    async def commit(self, texts: Sequence[IndexedText]) -> None:
+        """Make documents visible in their new generation; their old one is for `sweep`."""
+        passages = [row for text in texts for row in schema.passage_rows(text)]
+        pages = [row for text in texts for row in schema.page_rows(text)]
+        with storing():
+            if passages:
+                await self._index.passages_table.add(schema.arrow(passages, schema.PASSAGES))
+            if pages:
+                await self._index.pages_table.add(schema.arrow(pages, schema.PAGES))
+        # Last: until here a reader sees the former generation, or no document.
+        await self.commit_rows(texts)
+
+    async def commit_rows(self, texts: Sequence[IndexedText]) -> None:
+        """Replace the rows of documents, whose passages and pages stay as they are."""
+        rows = [schema.document_row(text) for text in texts]
+        if rows:
+            await _upsert(
+                self._index.documents_table, "document_id", schema.arrow(rows, schema.DOCUMENTS)
+            )
+
+    async def remove(self, document_ids: Sequence[str]) -> None:
+        """Make documents invisible; what belonged to them is for `sweep`."""
+        with storing():
+            for chunk in _chunks(sorted(document_ids)):
+                await self._index.documents_table.delete(schema.is_in("document_id", chunk))
+
+    async def add_vectors(
+        self, encoder_id: str, passages: Sequence[Unembedded], vectors: NDArray[np.float32]
+    ) -> None:
+        """Store one row of `vectors` for each passage."""
+        table_schema = schema.vectors(vectors.shape[1])
+        flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).reshape(-1))
+        columns = [
+            pa.array([passage.passage_id for passage in passages], pa.string()),
+            pa.array([passage.document_id for passage in passages], pa.string()),
+            pa.array([passage.digest for passage in passages], pa.string()),
+            pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]),
+        ]
+        with storing():
+            table = await self._index.vectors(encoder_id)
+            if table is None:
+                name = schema.vectors_table(encoder_id)
+                await self._index.connection.create_table(name, schema=table_schema, exist_ok=True)
+                table = await self._index.vectors(encoder_id)
+            assert table is not None
+            await table.add(pa.Table.from_arrays(columns, schema=table_schema))
+
+    async def unembedded(self, encoder_id: str) -> list[Unembedded]:
+        """The live passages without a vector of this encoder, newest documents first."""
+        documents = await self._index.documents()
+        known = await self._embedded(encoder_id)
+        query = self._index.passages_table.query()
+        columns = ["passage_id", "document_id", "generation", "digest"]
+        rows = (await query.select(columns).to_arrow()).to_pylist()
+        missing = [
+            (row["generation"], row)
+            for row in rows
+            if documents.is_live(row["document_id"], row["generation"])
+            and (row["passage_id"], row["digest"]) not in known
+        ]
+        missing.sort(key=lambda pair: pair[0], reverse=True)
+        return [
+            Unembedded(
+                passage_id=row["passage_id"], document_id=row["document_id"], digest=row["digest"]
+            )
+            for _, row in missing
+        ]
+
+    async def activate(self, encoder_id: str) -> None:
+        """Have readers search this encoder's vectors, and drop those of all others."""
+        await self._remember(ENCODER_KEY, encoder_id)
+        with storing():
+            for name in (await self._index.connection.list_tables()).tables:
+                if name.startswith("vectors_") and name != schema.vectors_table(encoder_id):
+                    await self._index.connection.drop_table(name)
+
+    async def remember(self, state: LibraryState) -> None:
+        """Keep what a sync found out about the library."""
+        await self._remember(STATE_KEY, schema.state_json(state))
+
+    async def sweep(self, encoder_id: str | None, *, alone: bool) -> None:
+        """Delete the rows that belong to no committed document.
+
+        `alone` says that no other writer can be at work; else rows of the last hour stay.
+        """
+        documents = await self._index.documents()
+        limit = schema.generation_before(0 if alone else FOREIGN_WORK_S)
+        with storing():
+            for table in (self._index.passages_table, self._index.pages_table):
+                dead = await _dead_generations(table, documents)
+                for chunk in _chunks([one for one in sorted(dead) if one < limit]):
+                    await table.delete(schema.is_in("generation", chunk))
+            if encoder_id is not None:
+                await self._sweep_vectors(encoder_id, documents)
+
+    async def tidy(self, encoder_id: str | None) -> None:
+        """Fold new rows into the search indices, join small files, drop old versions."""
+        index = self._index
+        tables = [
+            index.documents_table, index.passages_table, index.pages_table, index.manifest_table,
+        ]  # fmt: skip
+        vectors = await index.vectors(encoder_id) if encoder_id is not None else None
+        with storing():
+            for table in [*tables, *([vectors] if vectors is not None else [])]:
+                await table.optimize(cleanup_older_than=KEPT_VERSIONS)
+
+    async def _sweep_vectors(self, encoder_id: str, documents: Documents) -> None:
+        table = await self._index.vectors(encoder_id)
+        if table is None:
+            return
+        query = self._index.passages_table.query()
+        columns = ["passage_id", "document_id", "generation", "digest"]
+        live = {
+            (row["passage_id"], row["digest"])
+            for row in (await query.select(columns).to_arrow()).to_pylist()
+            if documents.is_live(row["document_id"], row["generation"])
+        }
+        dead = sorted(pair for pair in await self._embedded(encoder_id) if pair not in live)
+        for chunk in _chunks(dead):
+            pairs = [
+                f"(passage_id = {schema.quoted(passage)} AND digest = {schema.quoted(digest)})"
+                for passage, digest in chunk
+            ]
+            await table.delete(" OR ".join(pairs))
+
+    async def _embedded(self, encoder_id: str) -> set[tuple[str, str]]:
+        table = await self._index.vectors(encoder_id)
+        if table is None:
+            return set()
+        rows = (await table.query().select(["passage_id", "digest"]).to_arrow()).to_pylist()
+        return {(row["passage_id"], row["digest"]) for row in rows}
+
+    async def _remember(self, key: str, value: str) -> None:
+        row = schema.arrow([{"key": key, "value": value}], schema.MANIFEST)
+        await _upsert(self._index.manifest_table, "key", row)
+
+
+async def _upsert(table: "AsyncTable", key: str, rows: pa.Table) -> None:
+    with storing():
+        merge = table.merge_insert(key).when_matched_update_all().when_not_matched_insert_all()
+        await merge.execute(rows)
+
+
+async def _dead_generations(table: "AsyncTable", documents: Documents) -> set[str]:
+    rows = (await table.query().select(["document_id", "generation"]).to_arrow()).to_pylist()
+    pairs = {(row["document_id"], row["generation"]) for row in rows}
+    return {pair[1] for pair in pairs if not documents.is_live(*pair)}
+
+
+def _chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(values), FILTER_VALUES):
+        yield values[start : start + FILTER_VALUES]
+
+
+@contextmanager
+def storing() -> Iterator[None]:
+    """Tell a full disk from a bug."""
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError) as error:
+        if not is_disk_full(error):
+            raise
+        raise DiskFull(
+            "The disk with the index is full: free some space, then sync again. "
+            "What was indexed stays searchable."
+        ) from error

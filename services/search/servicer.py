@@ -1,0 +1,110 @@
+"""SearchService on the wire."""
+
+import asyncio
+
+from services.chassis.errors import InvalidRequest
+from services.chassis.server import Context
+from services.search import convert
+from services.search.engine import Engine
+from services.search.quotes import find_quote, valid_quote
+from services.search.reading import DocumentReader
+from zocrates.search.v1 import search_pb2 as pb
+from zocrates.search.v1 import search_pb2_grpc as rpc
+
+DEFAULT_HITS = 8
+MOST_HITS = 50
+DEFAULT_WORDS = 2_000
+MOST_WORDS = 100_000
+MOST_NEIGHBOURS = 1_000
+
+
+class SearchServicer(rpc.SearchServiceServicer):
+    """Validates, asks the engine or the reader, encodes."""
+
+    def __init__(self, engine: Engine, reader: DocumentReader) -> None:
+        self._engine = engine
+        self._reader = reader
+
+    async def SearchCorpus(
+        self, request: pb.SearchCorpusRequest, context: Context
+    ) -> pb.SearchCorpusResponse:
+        """Rank passages for a query."""
+        limit = convert.bounded("limit", request.limit, default=DEFAULT_HITS, most=MOST_HITS)
+        scope = convert.scope_of(request.scope)
+        return convert.search_to_proto(await self._engine.search(request.query, scope, limit))
+
+    async def GetDocumentToc(
+        self, request: pb.GetDocumentTocRequest, context: Context
+    ) -> pb.GetDocumentTocResponse:
+        """List the sections of a document."""
+        document = await self._reader.document(request.document_id)
+        return convert.toc_to_proto(
+            document, await self._reader.sections(document), await self._reader.pages(document)
+        )
+
+    async def ReadDocument(
+        self, request: pb.ReadDocumentRequest, context: Context
+    ) -> pb.ReadDocumentResponse:
+        """Return passages in reading order."""
+        words = convert.bounded(
+            "max_words", request.max_words, default=DEFAULT_WORDS, most=MOST_WORDS
+        )
+        match request.WhichOneof("selector"):
+            case "around":
+                window = request.around
+                read = await self._reader.read_around(
+                    window.passage_id,
+                    request.document_id,
+                    before=convert.bounded(
+                        "before", window.before, default=0, most=MOST_NEIGHBOURS
+                    ),
+                    after=convert.bounded("after", window.after, default=0, most=MOST_NEIGHBOURS),
+                    max_words=words,
+                )
+            case "section_id":
+                document = await self._reader.document(request.document_id)
+                read = await self._reader.read_section(document, request.section_id, words)
+            case "pages":
+                document = await self._reader.document(request.document_id)
+                pages = request.pages
+                read = await self._reader.read_pages(
+                    document, pages.first_page_index, pages.last_page_index, words
+                )
+            case _:
+                document = await self._reader.document(request.document_id)
+                read = await self._reader.read(document, words)
+        return convert.read_to_proto(read)
+
+    async def FindQuote(
+        self, request: pb.FindQuoteRequest, context: Context
+    ) -> pb.FindQuoteResponse:
+        """Find a sentence on a document's pages or in the passages given."""
+        valid_quote(request.quote)
+        match request.WhichOneof("where"):
+            case "document_id":
+                return await self._find_in_document(request.quote, request.document_id)
+            case "text":
+                return await self._find_in_passages(request.quote, request.text)
+            case _:
+                raise InvalidRequest("Say where to look: set 'document_id' or 'text'.")
+
+    async def _find_in_document(self, quote: str, document_id: str) -> pb.FindQuoteResponse:
+        document = await self._reader.document(document_id)
+        leaves = convert.leaves_of_pages(await self._reader.pages(document))
+        # Folding a long document takes a while; queries go on meanwhile.
+        matches = await asyncio.to_thread(find_quote, quote, leaves)
+        return pb.FindQuoteResponse(
+            matches=[
+                convert.page_match_to_proto(match, leaves[match.leaf], document_id)
+                for match in matches
+            ]
+        )
+
+    async def _find_in_passages(self, quote: str, text: pb.QuoteText) -> pb.FindQuoteResponse:
+        found = []
+        # Each by itself: passages of a request need not follow each other in their document.
+        for passage in text.passages:
+            leaves = convert.leaves_of_passages([passage])
+            matches = await asyncio.to_thread(find_quote, quote, leaves)
+            found += [convert.passage_match_to_proto(match, passage) for match in matches]
+        return pb.FindQuoteResponse(matches=found)
