@@ -8,11 +8,11 @@ import grpc
 import grpc._cython.cygrpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from zocrates.search.v1 import search_pb2 as pb
-from zocrates.search.v1 import search_pb2_grpc as rpc
 
 from services.chassis import channel, server
 from services.chassis.errors import INTERNAL_TEXT, InvalidRequest, failure_of
+from zocrates.search.v1 import search_pb2 as pb
+from zocrates.search.v1 import search_pb2_grpc as rpc
 
 NAME = "zocrates.search.v1.SearchService"
 
