@@ -40,8 +40,9 @@ schlussfolgerungen, danksagung, anhang, résumé, méthodes, résultats, remerci
 resumen, introducción, métodos, metodología, resultados, discusión, conclusiones,
 agradecimientos, resumo, introdução, metodologia, discussão, conclusão, conclusões,
 аннотация, введение, методы, результаты, обсуждение, заключение, выводы, благодарности,
-摘要, 引言, 绪论, 背景, 方法, 结果, 讨论, 结论, 致谢, 附录, 要旨, 要約,
-はじめに, 序論, 結果, 考察, 結論, おわりに, 謝辞, 付録, الملخص, مقدمة, المقدمة, المنهجية, النتائج, المناقشة, الخاتمة
+摘要, 引言, 绪论, 背景, 方法, 结果, 讨论, 结论, 致谢, 附录,
+要旨, 要約, はじめに, 序論, 結果, 考察, 結論, おわりに, 謝辞, 付録,
+الملخص, مقدمة, المقدمة, المنهجية, النتائج, المناقشة, الخاتمة
 """
 REFERENCES = """
 references, reference, bibliography, literature cited, works cited, references and notes,

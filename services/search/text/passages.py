@@ -17,7 +17,8 @@ from services.search.text.document_text import (
     StructuredText,
 )
 from services.search.text.paragraphs import ends_sentence, goes_on
-from services.search.text.sections import Part, Stretch, divide
+from services.search.text.parts import Part
+from services.search.text.sections import Stretch, divide
 
 FEWEST_WORDS = 180
 MOST_WORDS = 220
