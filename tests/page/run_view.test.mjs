@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { isOver, newView, reduce, usage, viewOfMessage } from '../../gateway/page/run_view.mjs';
+
+let frame = (event, data, id = '1') => ({ event, id, data: { session_id: 's', invocation_id: 'i', ...data } });
+let after = (...frames) => frames.reduce(reduce, newView('Why?'));
+let call = (step_id, number) => frame('tool_call', { step_id, pass: 0, tool: 'search_corpus', arguments: {}, call_number: number, call_limit: 10 });
+let result = (step_id, total) => frame('tool_result', { step_id, ok: true, passages: [], words: 5, words_total: total, word_limit: 7500 });
+
+test('a result joins its call, and usage is cumulative', () => {
+	let view = after(call('a', 1), call('b', 2), result('b', 40), result('a', 100));
+	assert.deepEqual(view.steps.map(step => [step.step_id, step.result.words_total]), [['a', 100], ['b', 40]]);
+	assert.deepEqual(usage(view), { calls: 2, callLimit: 10, words: 100, wordLimit: 7500 });
+});
+
+test('a repeated call does not appear twice', () => {
+	assert.equal(after(call('a', 1), call('a', 1)).steps.length, 1);
+});
+
+test('text grows by pieces, counted in code points', () => {
+	let view = after(
+		frame('answer_delta', { text: '𝒳y', attempt: 1, offset: 0 }, '3.1.0'),
+		frame('answer_delta', { text: 'z', attempt: 1, offset: 2 }, '3.1.2'),
+	);
+	assert.equal(view.text, '𝒳yz');
+	assert.equal(view.lastId, '3.1.2');
+});
+
+test('a gap, a repetition and an older attempt leave the text alone', () => {
+	let start = [frame('answer_delta', { text: 'ab', attempt: 2, offset: 0 }), frame('answer_delta', { text: 'cd', attempt: 2, offset: 2 })];
+	for (let [attempt, offset] of [[2, 9], [2, 2], [1, 0], [1, 4]]) {
+		assert.equal(after(...start, frame('answer_delta', { text: 'X', attempt, offset })).text, 'abcd');
+	}
+});
+
+test('a reset or a new attempt starts the text again', () => {
+	let view = after(frame('answer_delta', { text: 'old', attempt: 1, offset: 0 }), frame('answer_reset', { attempt: 2 }));
+	assert.equal(view.text, '');
+	assert.equal(reduce(view, frame('answer_delta', { text: 'new', attempt: 2, offset: 0 })).text, 'new');
+	assert.equal(reduce(view, frame('answer_delta', { text: 'later', attempt: 3, offset: 0 })).text, 'later');
+});
+
+test('an error with an id ends the run, one without does not', () => {
+	let error = { code: 'PEER_DOWN', message: 'Away.', retryable: true };
+	assert.equal(after(frame('run_started', { warnings: [] }), frame('error', error, null)).state, 'RUNNING');
+	assert.ok(isOver(after(frame('error', error, '4'))));
+});
+
+test('done sets the state and what is unknown changes nothing but the position', () => {
+	assert.equal(after(frame('done', { state: 'CANCELLED' })).state, 'CANCELLED');
+	let view = after(frame('invented_later', { much: 1 }, '7'));
+	assert.deepEqual({ ...view, lastId: null, sessionId: null, invocationId: null }, newView('Why?'));
+});
+
+test('a message of a session looks like the run that was followed', () => {
+	let message = {
+		invocation_id: 'i', prompt: 'Why?', created_at: '', state: 'RUNNING', stage: 'search', last_event_id: '2',
+		started: { prompt: 'Why?', warnings: ['w'], ceilings: null }, steps: [], thoughts: [], report: null, rerank: null, answer: null, error: null,
+	};
+	let followed = after(frame('run_started', { prompt: 'Why?', warnings: ['w'] }), frame('stage', { stage: 'search', pass: 0 }, '2'));
+	assert.deepEqual(viewOfMessage('s', message), followed);
+});
