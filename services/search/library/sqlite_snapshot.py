@@ -15,7 +15,6 @@ from services.search.library.zotero_items import (
     read_items,
     read_typed_names,
 )
-from services.search.library.zotero_profiles import base_folder_of, profile_folders
 from services.search.library.zotero_rows import (
     Tables,
     number,
@@ -33,9 +32,9 @@ class SqliteSnapshot:
     kind = "sqlite"
 
     def __init__(self, data_dir: Path, base_folder: Path | None = None) -> None:
-        """Without `base_folder`, the one that this user's profile sets for the folder is used."""
+        """`base_folder` is Zotero's base directory for linked files, which its profile names."""
         self._data_dir = data_dir
-        self._base_folder = base_folder
+        self._folders = Folders(data_dir=data_dir, base_folder=base_folder)
 
     @property
     def location(self) -> str:
@@ -46,18 +45,13 @@ class SqliteSnapshot:
         """Everything outside the trash, as of the last change that Zotero has committed."""
         with open_copy(self._data_dir) as connection:
             try:
-                return read_records(connection, self._folders())
+                return read_records(connection, self._folders)
             except sqlite3.DatabaseError as error:
                 raise LibraryCorrupt(
                     f"The database {str(self._data_dir / DATABASE)!r} is not one that this version "
                     f"understands ({error}); start Zotero once to bring it up to date.",
                     path=self._data_dir / DATABASE,
                 ) from error
-
-    def _folders(self) -> Folders:
-        home = Path.home()
-        base = self._base_folder or base_folder_of(self._data_dir, profile_folders(home), home)
-        return Folders(data_dir=self._data_dir, base_folder=base)
 
 
 def read_records(connection: sqlite3.Connection, folders: Folders) -> LibraryRecords:

@@ -1,13 +1,12 @@
 """The characters of a PDF page as pdfium sees them: which are visible, where, and how large."""
 
-import ctypes
 import math
 import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
 import pypdfium2 as pdfium
-import pypdfium2.raw as raw
+import pypdfium2.raw as raw  # the C interface with its own names for C types
 
 from services.search.text.fragments import Fragment, FragmentBuilder, Frame, PageContent
 
@@ -66,8 +65,8 @@ class _PageReader:
         self._unmapped = 0
 
     def read(self) -> PageContent:
-        box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
-        by_box, by_x, by_y = ctypes.byref(box), ctypes.byref(x), ctypes.byref(y)
+        box, x, y = raw.FS_RECTF(), raw.c_double(), raw.c_double()
+        by_box, by_x, by_y = raw.byref(box), raw.byref(x), raw.byref(y)
         for index in range(min(self._count, MOST_CHARACTERS)):
             code = raw.FPDFText_GetUnicode(self._raw, index)
             if code in SPACES:
@@ -120,23 +119,23 @@ class _PageReader:
 
     def _style(self, index: int) -> _Style:
         text_object = raw.FPDFText_GetTextObject(self._raw, index)
-        key = ctypes.cast(text_object, ctypes.c_void_p).value
+        key = raw.cast(text_object, raw.c_void_p).value
         style = self._styles.get(key)
         if style is None:
             style = self._styles[key] = self._read_style(index, text_object) if key else NO_STYLE
         return style
 
     def _read_style(self, index: int, text_object: Any) -> _Style:
-        matrix, flags = raw.FS_MATRIX(), ctypes.c_int()
-        raw.FPDFText_GetMatrix(self._raw, index, ctypes.byref(matrix))
+        matrix, flags = raw.FS_MATRIX(), raw.c_int()
+        raw.FPDFText_GetMatrix(self._raw, index, raw.byref(matrix))
         size = raw.FPDFText_GetFontSize(self._raw, index) * math.hypot(matrix.c, matrix.d)
         angle = math.degrees(math.atan2(matrix.b, matrix.a))
         lean = abs(angle - 90 * round(angle / 90))
-        colour = [ctypes.c_uint() for _ in range(4)]
-        painted = raw.FPDFText_GetFillColor(self._raw, index, *map(ctypes.byref, colour))
+        colour = [raw.c_uint() for _ in range(4)]
+        painted = raw.FPDFText_GetFillColor(self._raw, index, *map(raw.byref, colour))
         mode = raw.FPDFTextObj_GetTextRenderMode(text_object)
-        name = ctypes.create_string_buffer(128)
-        raw.FPDFText_GetFontInfo(self._raw, index, name, len(name), ctypes.byref(flags))
+        name = raw.create_string_buffer(128)
+        raw.FPDFText_GetFontInfo(self._raw, index, name, len(name), raw.byref(flags))
         return _Style(
             size=abs(size),
             bold=raw.FPDFText_GetFontWeight(self._raw, index) >= 600 or _is_bold_name(name.value),
