@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from services.orchestrator.ceilings import Ceilings, Options
@@ -16,6 +17,18 @@ THOUGHT_CHARACTERS = 4_000
 class NewEvent:
     """An event without its place in the run; the store numbers it when it writes it."""
 
+    type: str
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredEvent:
+    """An event in its place."""
+
+    session_id: str
+    run_id: str
+    sequence: int
+    time: datetime
     type: str
     payload: Mapping[str, Any]
 

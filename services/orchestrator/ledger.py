@@ -2,9 +2,12 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
+
+from opentelemetry import trace
 
 from services.chassis.telemetry import EventLog
 from services.orchestrator.errors import DatabaseDown, HandOver
@@ -19,6 +22,7 @@ LONGEST_PAUSE_S = 1.0
 Result = TypeVar("Result")
 
 log = EventLog(__name__)
+tracer = trace.get_tracer(__name__)
 
 
 class RunStore(Protocol):
@@ -71,10 +75,13 @@ class Ledger:
         step = self._steps.get(key)
         return step.attempt if step is not None else 0
 
-    def require_time(self) -> None:
-        """To be called before new work: raises HandOver when the process is stopping."""
+    @contextmanager
+    def working(self, what: str, key: str) -> Iterator[None]:
+        """The span of new work on a step; raises HandOver when the process is stopping."""
         if self._stopping.is_set():
             raise HandOver
+        with tracer.start_as_current_span(what, attributes={"zocrates.step": key}):
+            yield
 
     async def conversation(self, turns: int) -> list[PastTurn]:
         """The last answered turns of the session before this run."""

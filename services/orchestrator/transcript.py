@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from services.orchestrator.passages import Evidence
+from services.orchestrator.passages import Evidence, Passage
 from services.orchestrator.trigger import CallOutcome
 
 
@@ -26,6 +26,14 @@ class Section:
     level: int
     first_page_label: str
     last_page_label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A passage as search gave it, before anything was charged."""
+
+    passage: Passage
+    similarity: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,11 @@ class Trigger(StrEnum):
 
 
 class CallOutcome(StrEnum):
-    """What became of a call, as far as the end of a pass and its report depend on it."""
+    """What became of a call, as far as the end of a pass and its report depend on it.
+
+    REFUSED is a call whose arguments could not be used, FAILED one that search answered with an
+    error, CONTROL one that is not a retrieval.
+    """
 
     NEW = "new"
     EMPTY = "empty"
@@ -41,9 +45,7 @@ class CallOutcome(StrEnum):
 
 
 # Calls that bring a pass no further: two turns of nothing else end it.
-IDLE_OUTCOMES = frozenset(
-    {CallOutcome.BLOCKED, CallOutcome.UNKNOWN, CallOutcome.REPEATED, CallOutcome.REFUSED}
-)
+IDLE_OUTCOMES = frozenset({CallOutcome.BLOCKED, CallOutcome.UNKNOWN, CallOutcome.REPEATED})
 UNANSWERED = frozenset({CallOutcome.EMPTY, CallOutcome.FAILED, CallOutcome.BLOCKED})
 
 

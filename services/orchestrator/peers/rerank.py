@@ -38,7 +38,7 @@ class RerankPeer:
     """The second look at passages. Raises PeerError."""
 
     def __init__(self, channel: grpc.aio.Channel, deadlines: Deadlines) -> None:
-        self._stub = rpc.RerankServiceStub(channel)  # type: ignore[no-untyped-call]
+        self._stub = rpc.RerankServiceStub(channel)
         self._deadline_s = deadlines.other_s
 
     async def rerank(

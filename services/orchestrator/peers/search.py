@@ -15,19 +15,11 @@ from services.orchestrator.convert import (
 from services.orchestrator.passages import Passage
 from services.orchestrator.peers.calls import Deadlines, unary
 from services.orchestrator.tools import GetToc, ReadDocument, SearchCorpus
-from services.orchestrator.transcript import Section
+from services.orchestrator.transcript import Hit, Section
 from zocrates.search.v1 import search_pb2 as pb
 from zocrates.search.v1 import search_pb2_grpc as rpc
 
 PEER = "search"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """A passage that a tool returned."""
-
-    passage: Passage
-    similarity: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +36,7 @@ class SearchPeer:
     """Tools of the search agent, and the quote finder of the verify stage. Raises PeerError."""
 
     def __init__(self, channel: grpc.aio.Channel, deadlines: Deadlines) -> None:
-        self._stub = rpc.SearchServiceStub(channel)  # type: ignore[no-untyped-call]
+        self._stub = rpc.SearchServiceStub(channel)
         self._deadline_s = deadlines.other_s
 
     async def search(self, request: SearchCorpus, scope: Mapping[str, Any]) -> Sequence[Hit]:

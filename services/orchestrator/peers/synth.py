@@ -1,6 +1,6 @@
 """The synth process, as the orchestrator uses it."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -82,7 +82,7 @@ class SynthPeer:
     """Everything that thinks or writes. Raises PeerError."""
 
     def __init__(self, channel: grpc.aio.Channel, deadlines: Deadlines) -> None:
-        self._stub = rpc.SynthServiceStub(channel)  # type: ignore[no-untyped-call]
+        self._stub = rpc.SynthServiceStub(channel)
         self._deadlines = deadlines
 
     async def converse(
@@ -144,7 +144,7 @@ class SynthPeer:
         evidence: Sequence[tuple[Evidence, float]],
         summary: str,
         gaps: Sequence[str],
-    ) -> AsyncIterator[str | Draft]:
+    ) -> AsyncGenerator[str | Draft, None]:
         """One attempt at the answer: pieces of its text, and the draft at the end."""
         request = pb.SynthesizeRequest(
             question=question,
@@ -154,7 +154,7 @@ class SynthPeer:
         )
         thoughts: list[str] = []
         replies = stream(PEER, self._stub.Synthesize, request, deadlines=self._deadlines)
-        async with aclosing(replies):  # type: ignore[type-var]  # an async generator indeed
+        async with aclosing(replies):
             async for reply in replies:
                 match reply.WhichOneof("event"):
                     case "thought":
@@ -169,12 +169,12 @@ class SynthPeer:
     async def _finished(
         self, method: Callable[..., Any], request: object
     ) -> tuple[Any, str]:  # the result message of whichever rpc
-        """The result of a stream and the thoughts before it; begun again when the peer goes away."""
+        """The result of a stream and its thoughts; begun again when the peer goes away."""
 
         async def attempt() -> tuple[Any, str]:
             thoughts: list[str] = []
             replies = stream(PEER, method, request, deadlines=self._deadlines)
-            async with aclosing(replies):  # type: ignore[type-var]  # an async generator indeed
+            async with aclosing(replies):
                 async for reply in replies:
                     match reply.WhichOneof("event"):
                         case "thought":

@@ -1,12 +1,12 @@
 """Events on their way to NATS: runs are claimed, rows are read in sequence, positions are kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import text
 
+from services.orchestrator.events import StoredEvent
 from services.orchestrator.store.database import Database
-from services.orchestrator.store.sessions import StoredEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +36,16 @@ UNPUBLISHED = text("""
     JOIN event ON event.run_id = held.id AND sequence > held.published
     ORDER BY event.run_id, sequence LIMIT :limit
 """)
-# Keeps the claim while the run may still write, gives it up once the run's last row is out.
+# Gives up the claim of a run that has ended, and of those that the caller names.
 MARK = text("""
     UPDATE run SET
         published_sequence = GREATEST(published_sequence, held.published),
         relay_due = last_sequence > held.published,
-        relay_owner = CASE WHEN finish_time IS NULL AND NOT :ends THEN relay_owner END,
-        relay_until = CASE WHEN finish_time IS NULL AND NOT :ends
+        relay_owner = CASE WHEN finish_time IS NULL AND NOT held.ends THEN relay_owner END,
+        relay_until = CASE WHEN finish_time IS NULL AND NOT held.ends
                       THEN clock_timestamp() + make_interval(secs => :lease_s) END
-    FROM unnest(CAST(:ids AS text[]), CAST(:published AS bigint[])) AS held(id, published)
+    FROM unnest(CAST(:ids AS text[]), CAST(:published AS bigint[]), CAST(:ends AS bool[]))
+         AS held(id, published, ends)
     WHERE run.id = held.id AND relay_owner = :owner
     RETURNING run.id, relay_owner IS NOT NULL AS is_kept
 """)
@@ -94,7 +95,7 @@ class Outbox:
         ]
 
     async def mark(
-        self, owner: str, positions: Mapping[str, int], *, lease_s: float, ends: bool
+        self, owner: str, positions: Mapping[str, int], *, lease_s: float, leaving: Container[str]
     ) -> frozenset[str]:
         """Store the positions reached; the runs in the result are still held by this owner."""
         rows = await self._database.fetch(
@@ -104,7 +105,7 @@ class Outbox:
                 "ids": list(positions),
                 "published": list(positions.values()),
                 "lease_s": lease_s,
-                "ends": ends,
+                "ends": [run_id in leaving for run_id in positions],
             },
         )
         return frozenset(row.id for row in rows if row.is_kept)

@@ -3,10 +3,9 @@
 import base64
 import binascii
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import text
 
@@ -18,21 +17,10 @@ from services.orchestrator.errors import (
     UnknownRun,
     UnknownSession,
 )
+from services.orchestrator.events import StoredEvent
 from services.orchestrator.passages import Passage
 from services.orchestrator.run import State
 from services.orchestrator.store.database import Database, Rows
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredEvent:
-    """An event in its place."""
-
-    session_id: str
-    run_id: str
-    sequence: int
-    time: datetime
-    type: str
-    payload: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

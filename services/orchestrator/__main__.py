@@ -1,0 +1,38 @@
+"""The orchestrator process: `python -m services.orchestrator`."""
+
+import asyncio
+import sys
+
+from pydantic import ValidationError
+
+from services.chassis import server
+from services.chassis.telemetry import telemetry
+from services.orchestrator import process
+from services.orchestrator.ceilings import BadNumber, harness_from
+from services.orchestrator.settings import ConfigError, Settings, read_config
+
+
+def main() -> int:
+    """Run until asked to stop; a setting that cannot be used is one sentence and exit code 2."""
+    try:
+        settings = Settings()
+        harness = harness_from(read_config(settings.config_file))
+    except ValidationError as error:
+        for problem in error.errors(include_url=False, include_input=False):
+            name = "_".join(str(part) for part in problem["loc"]).upper()
+            print(f"ORCHESTRATOR_{name}: {problem['msg']}.", file=sys.stderr)
+        return 2
+    except (ConfigError, BadNumber) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+    async def work(stop: asyncio.Event) -> None:
+        await process.run(settings, harness, stop)
+
+    with telemetry("orchestrator", settings.log_level):
+        server.run(work)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

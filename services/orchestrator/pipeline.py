@@ -1,0 +1,233 @@
+"""The stages of a run, one after the other; each is skipped when its step is recorded."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from services.chassis.errors import INTERNAL_TEXT
+from services.chassis.telemetry import EventLog
+from services.orchestrator import events, research_pass, synthesis, tool_calls, verification
+from services.orchestrator.ceilings import Ceilings, Harness
+from services.orchestrator.deltas import Publisher
+from services.orchestrator.errors import PeerError
+from services.orchestrator.ledger import Ledger, RunStore, until_up
+from services.orchestrator.passages import Evidence
+from services.orchestrator.peers.rerank import Ranking
+from services.orchestrator.peers.synth import Direction, Draft
+from services.orchestrator.run import Action, ClaimedRun, Stage
+from services.orchestrator.store.history import Recorded
+from services.orchestrator.trigger import Report
+
+HISTORY_TURNS = 6
+HISTORY_CHARACTERS = 1_500
+
+log = EventLog(__name__)
+
+
+class Mind(research_pass.Agent, synthesis.Writer, Protocol):
+    """Coordinator, search agent and writer."""
+
+    async def converse(
+        self,
+        prompt: str,
+        history: Sequence[tuple[str, str, Sequence[str]]],
+        items: Sequence[Mapping[str, Any]],
+    ) -> Direction:
+        """A direct answer or a question for research."""
+
+
+class Library(tool_calls.Library, verification.QuoteFinder, Protocol):
+    """What is read."""
+
+
+class Ranker(verification.Judge, Protocol):
+    """What looks twice."""
+
+    async def rerank(
+        self, query: str, evidence: Sequence[Evidence], *, max_passages: int, max_words: int
+    ) -> Ranking:
+        """Keep the best passages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peers:
+    """Who does the work."""
+
+    mind: Mind
+    library: Library
+    ranker: Ranker
+
+
+class Pipeline:
+    """Continues any run from its rows."""
+
+    def __init__(
+        self,
+        store: RunStore,
+        peers: Peers,
+        publisher: Publisher,
+        *,
+        support_threshold: float,
+        patience_s: float,
+        on_write: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._peers = peers
+        self._publisher = publisher
+        self._support_threshold = support_threshold
+        self._patience_s = patience_s
+        self._on_write = on_write
+
+    async def run(self, run: ClaimedRun, stopping: asyncio.Event) -> None:
+        """Work until the run ends. Raises Stale, HandOver."""
+        # The first holder of a run finds nothing recorded.
+        first = run.lease.epoch == 1
+        recorded = Recorded() if first else await until_up(lambda: self._store.load(run.id))
+        ledger = Ledger(run, self._store, recorded, on_write=self._on_write, stopping=stopping)
+        try:
+            await self._stages(ledger)
+        except PeerError as error:
+            log.warning("run_failed", run_id=run.id, code=error.code, peer=error.peer)
+            await _fail(ledger, error.code, str(error), retryable=error.retryable)
+
+    async def fail(self, run: ClaimedRun) -> None:
+        """End a run that met a bug. Raises Stale."""
+        recorded = await until_up(lambda: self._store.load(run.id))
+        ledger = Ledger(
+            run, self._store, recorded, on_write=self._on_write, stopping=asyncio.Event()
+        )
+        await _fail(ledger, "INTERNAL", INTERNAL_TEXT, retryable=False)
+
+    async def _stages(self, ledger: Ledger) -> None:
+        direction = await self._converse(ledger)
+        if direction is None:
+            return
+        question, items = direction
+        harness = Harness(**ledger.run.ceilings)
+        ceilings = harness.ceilings(0)
+        report = await research_pass.run_pass(
+            ledger,
+            self._peers.mind,
+            self._peers.library,
+            tool_calls.Brief(
+                question=question,
+                items=items,
+                scope=ledger.run.scope,
+                number=0,
+                ceilings=ceilings,
+                harness=harness,
+            ),
+        )
+        kept = await self._rerank(ledger, question, ceilings)
+        draft = await synthesis.write(
+            ledger,
+            self._peers.mind,
+            self._publisher,
+            question=question,
+            evidence=kept,
+            report=report,
+            patience_s=self._patience_s,
+        )
+        await self._verify(ledger, draft, report)
+
+    async def _converse(self, ledger: Ledger) -> tuple[str, Sequence[Mapping[str, Any]]] | None:
+        """The question for research; None after a direct answer, which ends the run."""
+        key = "converse"
+        if (known := ledger.output(key)) is not None:
+            return known["question"], known["items"]
+        run = ledger.run
+        with ledger.working("converse", key):
+            past = await ledger.conversation(HISTORY_TURNS)
+            history = [
+                (turn.prompt, turn.answer[:HISTORY_CHARACTERS], turn.cited_titles) for turn in past
+            ]
+            direction = await self._peers.mind.converse(run.prompt, history, run.active_items)
+        spoken = direction.spoken
+        output = {
+            "question": direction.question,
+            "items": list(direction.active_items),
+            "model": spoken.model,
+        }
+        usage = replace(
+            ledger.usage, input_tokens=spoken.input_tokens, output_tokens=spoken.output_tokens
+        )
+        thoughts = events.thought("coordinator", spoken.thought)
+        if direction.question:
+            await ledger.record(key, output=output, events=thoughts, usage=usage, then=Stage.SEARCH)
+            return direction.question, direction.active_items
+        answer = events.answered(
+            markdown=direction.answer,
+            citations=(),
+            gaps=(),
+            has_answer=True,
+            model=spoken.model,
+            usage=usage,
+            passages=0,
+            seconds=_seconds_since(run.create_time),
+        )
+        await ledger.finish(
+            Action.COMPLETE, key=key, output=output, events=[*thoughts, answer], usage=usage
+        )
+        return None
+
+    async def _rerank(
+        self, ledger: Ledger, question: str, ceilings: Ceilings
+    ) -> list[tuple[Evidence, float]]:
+        """The kept passages with their scores, best first."""
+        key = "rerank"
+        known = ledger.output(key)
+        if known is None:
+            ranking = Ranking(kept=(), considered=0, words_kept=0, model="")
+            if ledger.evidence:
+                with ledger.working("rerank", key):
+                    ranking = await self._peers.ranker.rerank(
+                        question,
+                        list(ledger.evidence.values()),
+                        max_passages=ceilings.passages,
+                        max_words=ceilings.words,
+                    )
+            known = asdict(ranking)
+            told = events.reranked(
+                considered=ranking.considered,
+                kept=len(ranking.kept),
+                words_kept=ranking.words_kept,
+                model=ranking.model,
+            )
+            await ledger.record(key, output=known, events=[told], then=Stage.SYNTHESIZE)
+        return [(ledger.evidence[passage_id], score) for passage_id, score in known["kept"]]
+
+    async def _verify(self, ledger: Ledger, draft: Draft, report: Report) -> None:
+        key = "verify"
+        with ledger.working("verify", key):
+            checked = await verification.verify(
+                draft,
+                ledger.evidence,
+                self._peers.library,
+                self._peers.ranker,
+                threshold=self._support_threshold,
+            )
+        answer = events.answered(
+            markdown=checked.markdown,
+            citations=checked.citations,
+            gaps=tuple(dict.fromkeys((*report.gaps, *draft.gaps))),
+            has_answer=draft.answered,
+            model=draft.spoken.model,
+            usage=ledger.usage,
+            passages=len(ledger.evidence),
+            seconds=_seconds_since(ledger.run.create_time),
+        )
+        await ledger.finish(
+            Action.COMPLETE, key=key, output={"dropped": checked.dropped}, events=[answer]
+        )
+
+
+async def _fail(ledger: Ledger, code: str, message: str, *, retryable: bool) -> None:
+    told = events.failed(code=code, message=message, retryable=retryable)
+    await ledger.finish(Action.FAIL, events=[told])
+
+
+def _seconds_since(start: datetime) -> float:
+    # The database's clock wrote the start; a clock behind it must not give less than nothing.
+    return max(0.0, (datetime.now(UTC) - start).total_seconds())

@@ -1,0 +1,112 @@
+"""The orchestrator put together."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from uuid import uuid4
+
+from services.chassis.bus import Bus, BusDown, open_bus
+from services.chassis.channel import open_channel
+from services.chassis.server import serve
+from services.orchestrator.ceilings import Harness
+from services.orchestrator.chat_servicer import SERVICE, ChatServicer
+from services.orchestrator.peers.calls import Deadlines
+from services.orchestrator.peers.rerank import RerankPeer
+from services.orchestrator.peers.search import SearchPeer
+from services.orchestrator.peers.synth import SynthPeer
+from services.orchestrator.pipeline import Peers, Pipeline
+from services.orchestrator.relay import Relay
+from services.orchestrator.retention import forget_regularly
+from services.orchestrator.runner import WORK_SUBJECT, Pace, Runner
+from services.orchestrator.settings import Settings
+from services.orchestrator.store.database import open_database
+from services.orchestrator.store.history import History
+from services.orchestrator.store.outbox import Outbox
+from services.orchestrator.store.retention import Retention
+from services.orchestrator.store.runs import Runs
+from services.orchestrator.store.sessions import Sessions
+from zocrates.orchestrator.v1 import chat_pb2_grpc as rpc
+
+
+async def run(settings: Settings, harness: Harness, stop: asyncio.Event) -> None:
+    """Serve and work until the event is set: drain calls, hand over runs, flush the relay."""
+    name = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(
+            open_database(settings.database_url.get_secret_value(), pool_size=settings.pool_size)
+        )
+        bus = await stack.enter_async_context(open_bus(settings.nats_url, "orchestrator"))
+        runs = Runs(database)
+        relay = Relay(name, Outbox(database), bus, poll_s=settings.poll_s)
+        pipeline = Pipeline(
+            History(database),
+            await _peers(settings, stack),
+            bus,
+            support_threshold=settings.support_threshold,
+            patience_s=settings.peer_deadline_s,
+            on_write=relay.wake,
+        )
+        runner = Runner(name, runs, pipeline, bus, _pace(settings))
+        chat = ChatServicer(runs, Sessions(database), harness, _announcer(runner, relay, bus))
+        relay_stop = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(relay.run(relay_stop))
+            group.create_task(
+                forget_regularly(
+                    Retention(database),
+                    stop,
+                    request_keys=timedelta(hours=settings.request_key_hours),
+                    steps=timedelta(days=settings.step_days),
+                )
+            )
+            working = group.create_task(runner.run(stop))
+            await serve(
+                settings,
+                {SERVICE: lambda server: rpc.add_ChatServiceServicer_to_server(chat, server)},
+                until=stop,
+            )
+            # What the runs wrote last is published before the relay goes.
+            await working
+            relay_stop.set()
+
+
+async def _peers(settings: Settings, stack: AsyncExitStack) -> Peers:
+    deadlines = Deadlines(
+        model_s=settings.model_deadline_s,
+        silence_s=settings.model_silence_s,
+        other_s=settings.peer_deadline_s,
+    )
+    synth = await stack.enter_async_context(open_channel(settings.synth_target))
+    search = await stack.enter_async_context(open_channel(settings.search_target))
+    rerank = await stack.enter_async_context(open_channel(settings.rerank_target))
+    return Peers(
+        mind=SynthPeer(synth, deadlines),
+        library=SearchPeer(search, deadlines),
+        ranker=RerankPeer(rerank, deadlines),
+    )
+
+
+def _pace(settings: Settings) -> Pace:
+    return Pace(
+        lease_s=settings.lease_s,
+        renew_s=settings.renew_s,
+        poll_s=settings.poll_s,
+        max_runs=settings.max_runs,
+        drain_s=settings.drain_s,
+    )
+
+
+def _announcer(runner: Runner, relay: Relay, bus: Bus) -> Callable[[], Awaitable[None]]:
+    async def announce() -> None:
+        """There is a new run: tell this process, and others by a hint that may get lost."""
+        runner.wake()
+        relay.wake()
+        try:
+            await bus.publish(WORK_SUBJECT, b"")
+        except BusDown:
+            return  # everybody polls
+
+    return announce

@@ -1,0 +1,192 @@
+"""Claims due runs, keeps their leases, and lets the pipeline continue them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from opentelemetry import trace
+
+from services.chassis.bus import Bus, BusDown
+from services.chassis.telemetry import EventLog, context_from
+from services.orchestrator.errors import DatabaseDown, HandOver, Stale
+from services.orchestrator.run import ClaimedRun
+from services.orchestrator.store.runs import Runs
+
+WORK_SUBJECT = "zocrates.work"
+
+log = EventLog(__name__)
+tracer = trace.get_tracer(__name__)
+
+
+class Worker(Protocol):
+    """Continues a run."""
+
+    async def run(self, run: ClaimedRun, stopping: asyncio.Event) -> None:
+        """Work until the run ends; raises Stale or HandOver."""
+
+    async def fail(self, run: ClaimedRun) -> None:
+        """End a run that met a bug."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How often and how much."""
+
+    lease_s: float
+    renew_s: float
+    poll_s: float
+    max_runs: int
+    drain_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    run: ClaimedRun
+    task: asyncio.Task[None]
+
+
+class Runner:
+    """The runs that this process holds."""
+
+    def __init__(self, name: str, runs: Runs, worker: Worker, bus: Bus, pace: Pace) -> None:
+        self._name = name
+        self._runs = runs
+        self._worker = worker
+        self._bus = bus
+        self._pace = pace
+        self._held: dict[str, _Held] = {}
+        self._due = asyncio.Event()
+
+    def wake(self) -> None:
+        """Look for work now."""
+        self._due.set()
+
+    async def run(self, until: asyncio.Event) -> None:
+        """Claim and work until the event is set, then hand over what is not finished."""
+        async with asyncio.TaskGroup() as group:
+            aside = [
+                group.create_task(self._keep_leases()),
+                group.create_task(self._listen()),
+                group.create_task(self._wake_at(until)),
+            ]
+            while not until.is_set():
+                await self._claim(group, until)
+                await self._pause()
+            await self._drain()
+            for task in aside:
+                task.cancel()
+
+    async def _claim(self, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
+        room = self._pace.max_runs - len(self._held)
+        if room <= 0:
+            return
+        try:
+            claimed = await self._runs.claim(self._name, limit=room, lease_s=self._pace.lease_s)
+        except DatabaseDown as error:
+            log.warning("claim_waits_for_database", cause=error.cause)
+            return
+        for run in claimed:
+            log.info("run_claimed", run_id=run.id, epoch=run.lease.epoch, stage=run.stage)
+            task = group.create_task(self._work(run, stopping))
+            self._held[run.id] = _Held(run=run, task=task)
+
+    async def _pause(self) -> None:
+        """Until there may be work: a wake, or the poll that finds it without one."""
+        try:
+            async with asyncio.timeout(self._pace.poll_s):
+                await self._due.wait()
+        except TimeoutError:
+            return
+        finally:
+            self._due.clear()
+
+    async def _work(self, run: ClaimedRun, stopping: asyncio.Event) -> None:
+        context = context_from(run.trace)
+        try:
+            with tracer.start_as_current_span(
+                "run", context=context, attributes={"zocrates.run_id": run.id}
+            ):
+                await self._worker.run(run, stopping)
+            log.info("run_left", run_id=run.id)
+        except Stale:
+            log.warning("run_lost", run_id=run.id, epoch=run.lease.epoch)
+        except HandOver:
+            await self._release(run)
+        except Exception as error:  # the process edge: a bug ends its run, not the others
+            log.error("run_broke", error, run_id=run.id)
+            await self._fail(run)
+        finally:
+            self._held.pop(run.id, None)
+            self._due.set()
+
+    async def _fail(self, run: ClaimedRun) -> None:
+        try:
+            await self._worker.fail(run)
+        except Exception as error:  # the lease ends by itself and the run is claimed again
+            log.error("run_not_failed", error, run_id=run.id)
+
+    async def _release(self, run: ClaimedRun) -> None:
+        try:
+            await self._runs.release(run.lease)
+            log.info("run_handed_over", run_id=run.id)
+        except DatabaseDown as error:
+            log.warning("lease_left_to_expire", run_id=run.id, cause=error.cause)
+
+    async def _keep_leases(self) -> None:
+        """Renew all leases with one statement; a run whose epoch is gone is dropped."""
+        while True:
+            await asyncio.sleep(self._pace.renew_s)
+            held = list(self._held.values())
+            if not held:
+                continue
+            try:
+                kept = await self._runs.renew(
+                    [one.run.lease for one in held], lease_s=self._pace.lease_s
+                )
+            except DatabaseDown as error:
+                log.warning("renewal_waits_for_database", cause=error.cause)
+                continue
+            for one in held:
+                if one.run.id not in kept and self._held.get(one.run.id) is one:
+                    log.warning("lease_lost", run_id=one.run.id, epoch=one.run.lease.epoch)
+                    one.task.cancel()
+
+    async def _drain(self) -> None:
+        """Let steps in hand finish; hand over what is still at work when the time is up."""
+        held = list(self._held.values())
+        if not held:
+            return
+        await asyncio.wait([one.task for one in held], timeout=self._pace.drain_s)
+        late = [one for one in held if not one.task.done()]
+        for one in late:
+            one.task.cancel()
+        if late:
+            await asyncio.wait([one.task for one in late])
+        for one in late:
+            await self._release(one.run)
+
+    async def _listen(self) -> None:
+        """Take hints from other replicas, as soon as NATS is there."""
+
+        async def hint(_message: object) -> None:
+            self._due.set()
+
+        await when_up(self._bus, lambda: self._bus.subscribe(WORK_SUBJECT, hint), self._pace.poll_s)
+
+    async def _wake_at(self, until: asyncio.Event) -> None:
+        await until.wait()
+        self._due.set()
+
+
+async def when_up(bus: Bus, operation: Callable[[], Awaitable[object]], pause_s: float) -> None:
+    """Do it once NATS can be reached."""
+    while True:
+        if bus.is_connected:
+            try:
+                await operation()
+            except BusDown as error:
+                log.warning("bus_waits", cause=str(error))
+            else:
+                return
+        await asyncio.sleep(pause_s)

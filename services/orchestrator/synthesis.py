@@ -1,0 +1,107 @@
+"""The synthesize stage: the answer is written in attempts, each streamed, one of them recorded."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import asdict, replace
+from typing import Any, Protocol
+
+from services.orchestrator import events
+from services.orchestrator.deltas import Deltas, Publisher, flowing
+from services.orchestrator.ledger import Ledger
+from services.orchestrator.passages import Evidence
+from services.orchestrator.peers.calls import patiently
+from services.orchestrator.peers.synth import PEER, Draft, DraftCitation, Spoken
+from services.orchestrator.run import Stage
+from services.orchestrator.trigger import Report
+
+KEY = "synthesize"
+
+
+class Writer(Protocol):
+    """The mind that writes."""
+
+    def synthesize(
+        self,
+        question: str,
+        evidence: Sequence[tuple[Evidence, float]],
+        summary: str,
+        gaps: Sequence[str],
+    ) -> AsyncGenerator[str | Draft, None]:
+        """Pieces of text, and the draft at the end."""
+
+
+async def write(
+    ledger: Ledger,
+    writer: Writer,
+    publisher: Publisher,
+    *,
+    question: str,
+    evidence: Sequence[tuple[Evidence, float]],
+    report: Report,
+    patience_s: float,
+) -> Draft:
+    """The draft, written once; a writer that goes away in between begins again."""
+    if (known := ledger.output(KEY)) is not None:
+        return _draft(known)
+
+    async def attempt() -> Draft:
+        pieces = writer.synthesize(question, evidence, report.summary, report.gaps)
+        async with aclosing(pieces):
+            return await _streamed(ledger, publisher, pieces)
+
+    with ledger.working("synthesize", KEY):
+        draft = await patiently(PEER, attempt, patience_s=patience_s)
+    usage = ledger.usage
+    await ledger.record(
+        KEY,
+        output=asdict(draft),
+        events=events.thought("synthesizer", draft.spoken.thought),
+        usage=replace(
+            usage,
+            input_tokens=usage.input_tokens + draft.spoken.input_tokens,
+            output_tokens=usage.output_tokens + draft.spoken.output_tokens,
+        ),
+        then=Stage.VERIFY,
+    )
+    return draft
+
+
+async def _streamed(
+    ledger: Ledger, publisher: Publisher, pieces: AsyncGenerator[str | Draft, None]
+) -> Draft:
+    """Send the pieces on. The attempt is recorded before its first piece can be seen."""
+    async with AsyncExitStack() as stack:
+        deltas: Deltas | None = None
+        async for piece in pieces:
+            if isinstance(piece, Draft):
+                return piece
+            if deltas is None:
+                number = await ledger.begin(KEY, _reset)
+                deltas = await stack.enter_async_context(
+                    flowing(
+                        Deltas(
+                            publisher,
+                            session_id=ledger.run.session_id,
+                            run_id=ledger.run.id,
+                            attempt=number,
+                            after_sequence=lambda: ledger.last_sequence,
+                        )
+                    )
+                )
+            await deltas.add(piece)
+    raise AssertionError("a writer ends with a draft or an error")
+
+
+def _reset(attempt: int) -> Sequence[events.NewEvent]:
+    """What is told when an attempt begins: text of an earlier one is void."""
+    return [events.answer_reset(attempt)] if attempt > 1 else []
+
+
+def _draft(data: Any) -> Draft:  # the JSON object that this module wrote
+    return Draft(
+        spoken=Spoken(**data["spoken"]),
+        markdown=data["markdown"],
+        citations=tuple(DraftCitation(**one) for one in data["citations"]),
+        gaps=tuple(data["gaps"]),
+        answered=data["answered"],
+    )
