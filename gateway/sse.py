@@ -31,6 +31,7 @@ class EventParser:
 
     _rest: bytes = b""
     _at_start: bool = True
+    _after_cr: bool = False
     _name: str = ""
     _data: list[str] = field(default_factory=list)
     _id: str = ""
@@ -50,11 +51,12 @@ class EventParser:
         return events
 
     def _whole_lines(self) -> list[bytes]:
-        # A CR at the very end may be the first half of a CR LF.
-        held = b"\r" if self._rest.endswith(b"\r") else b""
-        text = self._rest.removesuffix(held) if held else self._rest
-        *lines, last = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        self._rest = last + held
+        if self._after_cr and self._rest.startswith(b"\n"):
+            # The second half of a CR LF that was cut; the line was already taken.
+            self._rest = self._rest[1:]
+        self._after_cr = self._rest.endswith(b"\r") or (self._after_cr and not self._rest)
+        text = self._rest.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        *lines, self._rest = text.split(b"\n")
         return lines
 
     def _take(self, line: str) -> None:
