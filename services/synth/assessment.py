@@ -1,0 +1,112 @@
+"""Whether passages carry what an aspect asks for, judged by its telling words and by similarity."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from services.synth.aspects import Aspect
+from services.synth.languages import language_of
+from services.synth.mind import Passage
+from services.synth.terms import Term, Vocabulary, vocabulary_of
+
+# The share of an aspect's telling words that some passage must hold.
+ENOUGH = 0.5
+# With another language than the question's, words cannot meet; only a high similarity counts.
+SIMILAR_ACROSS_LANGUAGES = 0.55
+SAMPLED_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A passage with the stems of its title, headings and text, and the similarity if known."""
+
+    passage: Passage
+    vocabulary: Vocabulary
+    similarity: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """How far the passages carry an aspect."""
+
+    aspect: Aspect
+    score: float
+    best: Passage | None
+    """The passage that carries most of it."""
+    missing: tuple[Term, ...]
+    """The telling words that no passage holds."""
+    is_supported: bool
+
+
+class Rarity:
+    """How telling a term is among these texts: one that is in all of them says little."""
+
+    def __init__(self, vocabularies: Sequence[Vocabulary]) -> None:
+        self._vocabularies = vocabularies
+        self._known: dict[str, float] = {}
+
+    def weight(self, term: Term) -> float:
+        """The term's own weight, up to doubled for a term in few of the texts."""
+        if term.stem not in self._known:
+            count = sum(term.stem in vocabulary for vocabulary in self._vocabularies)
+            total = len(self._vocabularies)
+            self._known[term.stem] = 1 + math.log((total + 1) / (count + 1)) / math.log(total + 2)
+        return term.weight * self._known[term.stem]
+
+
+class Library:
+    """The passages seen, read once for all aspects."""
+
+    def __init__(self, passages: Iterable[tuple[Passage, float | None]], language: str) -> None:
+        self.readings = [
+            Reading(passage, vocabulary_of(full_text(passage), language), similarity)
+            for passage, similarity in passages
+        ]
+        self.rarity = Rarity([reading.vocabulary for reading in self.readings])
+        self.speaks_the_language = not self.readings or language == self._main_language()
+
+    def _main_language(self) -> str:
+        sample = " ".join(reading.passage.text for reading in self.readings)
+        return language_of(sample[:SAMPLED_CHARS])
+
+
+def full_text(passage: Passage) -> str:
+    """The text under its title and headings."""
+    return "\n".join([passage.work.title, *passage.section_path, passage.text])
+
+
+def coverage(terms: Iterable[Term], vocabulary: Vocabulary, rarity: Rarity) -> float:
+    """The share of the terms' weight that the text holds, 0 to 1."""
+    weights = [(rarity.weight(term), term.stem in vocabulary) for term in terms]
+    total = sum(weight for weight, _ in weights)
+    return sum(weight for weight, held in weights if held) / total if total else 0.0
+
+
+def find(aspect: Aspect, library: Library) -> Finding:
+    """How far the passages carry the aspect."""
+    scored = [(_carried(aspect, reading, library.rarity), reading) for reading in library.readings]
+    score, best = max(scored, key=lambda one: one[0], default=(0.0, None))
+    missing = tuple(
+        term
+        for term in aspect.specific
+        if not any(term.stem in reading.vocabulary for reading in library.readings)
+    )
+    supported = score >= ENOUGH
+    if not library.speaks_the_language:
+        similarity = max((one.similarity or 0.0 for one in library.readings), default=0.0)
+        supported = supported or similarity >= SIMILAR_ACROSS_LANGUAGES
+    return Finding(
+        aspect=aspect,
+        score=score,
+        best=best.passage if best else None,
+        missing=missing,
+        is_supported=supported,
+    )
+
+
+def _carried(aspect: Aspect, reading: Reading, rarity: Rarity) -> float:
+    """The share of the aspect in one passage; without its own words an aspect is not there."""
+    share = coverage(aspect.terms, reading.vocabulary, rarity)
+    if not aspect.own:
+        return share
+    return min(share, coverage(aspect.own, reading.vocabulary, rarity) + 0.25)

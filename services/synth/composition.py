@@ -1,0 +1,146 @@
+"""Writing the answer without a model: quoted sentences, their sources, and what is missing."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from services.synth.aspects import Aspect, aspects_of
+from services.synth.assessment import Finding, Library, find
+from services.synth.attribution import introduction, listed
+from services.synth.citations import Numbering, as_plain_markdown, one_line, require_verbatim
+from services.synth.extraction import Chosen, choose
+from services.synth.gaps import names_the_same, remaining_gaps
+from services.synth.languages import language_of
+from services.synth.mind import Answer, Citation, Commission
+from services.synth.phrases import Phrases
+from services.synth.polarity import may_disagree
+
+MAX_SENTENCES = 8
+SENTENCES_FOR_ONE = 5
+SENTENCES_PER_ASPECT = 3
+NEAREST_WORKS = 3
+MAX_HINTS = 2
+# An aspect that the search reported as a gap is answered after all only if this much of it is
+# there.
+SURE = 0.85
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """An aspect with the sentences that answer it."""
+
+    aspect: Aspect
+    chosen: tuple[Chosen, ...]
+
+
+def compose(commission: Commission, phrases: Phrases) -> Answer:
+    """The answer from the evidence and nothing else."""
+    language = language_of(commission.question)
+    library = Library([(one.passage, None) for one in commission.evidence], language)
+    findings = [find(aspect, library) for aspect in aspects_of(commission.question)]
+    parts = _parts([one for one in findings if _holds(one, commission, library)], library, language)
+    answered = {part.aspect.label for part in parts}
+    open_aspects = [one.aspect.label for one in findings if one.aspect.label not in answered]
+    gaps = remaining_gaps(commission.gaps, open_aspects, answered, language)
+    writer = _Writer(phrases)
+    if not parts:
+        return writer.unanswered(commission, gaps, library)
+    return writer.answer(parts, gaps, library)
+
+
+def _holds(finding: Finding, commission: Commission, library: Library) -> bool:
+    language = language_of(commission.question)
+    reported = any(names_the_same(gap, finding.aspect, language) for gap in commission.gaps)
+    if not library.speaks_the_language:
+        # Words of another language prove little either way: the search, which knew similarities,
+        # decided.
+        return bool(library.readings) and not reported
+    return finding.score >= SURE if reported else finding.is_supported
+
+
+def _parts(findings: Sequence[Finding], library: Library, language: str) -> list[_Part]:
+    limit = SENTENCES_FOR_ONE if len(findings) == 1 else SENTENCES_PER_ASPECT
+    taken: list[Chosen] = []
+    parts: list[_Part] = []
+    for finding in findings:
+        room = min(limit, MAX_SENTENCES - len(taken))
+        chosen = choose(finding.aspect, library, language, limit=room, taken=taken)
+        if chosen:
+            taken += chosen
+            parts.append(_Part(finding.aspect, tuple(chosen)))
+    return parts
+
+
+class _Writer:
+    """Collects blocks of Markdown and the citations in them."""
+
+    def __init__(self, phrases: Phrases) -> None:
+        self._phrases = phrases
+        self._numbering = Numbering()
+        self._blocks: list[str] = []
+        self._citations: dict[int, Citation] = {}
+
+    def answer(self, parts: Sequence[_Part], gaps: Sequence[str], library: Library) -> Answer:
+        for part in parts:
+            if len(parts) > 1:
+                self._blocks.append(f"**{as_plain_markdown(part.aspect.label)}**")
+            self._blocks += [self._quoted(chosen) for chosen in part.chosen]
+        self._blocks += self._hints([chosen for part in parts for chosen in part.chosen])
+        if not library.speaks_the_language:
+            self._blocks.append(self._phrases.other_language)
+        self._gaps(gaps)
+        return self._finished(gaps, answered=True)
+
+    def unanswered(self, commission: Commission, gaps: Sequence[str], library: Library) -> Answer:
+        self._blocks.append(self._phrases.nothing)
+        works = {one.passage.work.document_id: one.passage.work for one in commission.evidence}
+        if nearest := [
+            listed(work, self._phrases) for work in list(works.values())[:NEAREST_WORKS]
+        ]:
+            self._blocks.append(self._phrases.nearest)
+            self._blocks.append("\n".join(f"- {line}" for line in dict.fromkeys(nearest)))
+        if not library.speaks_the_language:
+            self._blocks.append(self._phrases.other_language)
+        self._gaps(gaps)
+        return self._finished(gaps, answered=False)
+
+    def _quoted(self, chosen: Chosen) -> str:
+        require_verbatim(chosen.quote, chosen.passage.text)
+        number = self._numbering.number(chosen.quote)
+        lead = introduction(chosen.passage.work, self._phrases)
+        blank = " " if lead and lead[-1].isascii() else ""
+        shown = f"{as_plain_markdown(lead)}{blank}“{as_plain_markdown(chosen.quote.text)}”"
+        self._citations[number] = Citation(
+            number=number,
+            passage_id=chosen.quote.passage_id,
+            quote=chosen.quote.text,
+            statement=f"{one_line(lead)}{blank}“{one_line(chosen.quote.text)}”",
+        )
+        return f"{shown} [{number}]"
+
+    def _hints(self, chosen: Sequence[Chosen]) -> Iterator[str]:
+        pairs = [
+            (one, other)
+            for one, other in combinations(chosen, 2)
+            if one.passage.work.document_id != other.passage.work.document_id
+            and may_disagree(one.quote.text, other.quote.text, one.stems, other.stems)
+        ]
+        for one, other in pairs[:MAX_HINTS]:
+            yield self._phrases.disagreement.format(
+                first=f"[{self._numbering.number(one.quote)}]",
+                second=f"[{self._numbering.number(other.quote)}]",
+            )
+
+    def _gaps(self, gaps: Sequence[str]) -> None:
+        if gaps:
+            self._blocks.append(f"**{self._phrases.gaps_heading}**")
+            self._blocks.append("\n".join(f"- {as_plain_markdown(gap)}" for gap in gaps))
+
+    def _finished(self, gaps: Sequence[str], *, answered: bool) -> Answer:
+        self._blocks.append(f"*{self._phrases.honesty}*")
+        return Answer(
+            markdown="\n\n".join(self._blocks) + "\n",
+            citations=tuple(self._citations[number] for number in sorted(self._citations)),
+            gaps=tuple(gaps),
+            answered=answered,
+        )

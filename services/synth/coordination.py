@@ -1,0 +1,124 @@
+"""The small words that join the members of a question, by language."""
+
+# Words that set two things against each other.
+COMPARING: dict[str, frozenset[str]] = {
+    "all": frozenset({"vs", "vs.", "versus", "contra"}),
+    "en": frozenset({"than", "or"}),
+    "de": frozenset({"oder", "als", "gegenüber"}),
+    "fr": frozenset({"ou"}),
+    "es": frozenset({"o", "u"}),
+    "it": frozenset({"o", "oppure"}),
+    "pt": frozenset({"ou"}),
+    "nl": frozenset({"of", "dan"}),
+    "ru": frozenset({"или", "чем"}),
+    "ar": frozenset({"أو", "أم", "مقابل"}),
+    "ko": frozenset({"또는", "혹은", "대"}),
+}
+
+# Words that put things side by side.
+LISTING: dict[str, frozenset[str]] = {
+    "en": frozenset({"and"}),
+    "de": frozenset({"und", "sowie"}),
+    "fr": frozenset({"et"}),
+    "es": frozenset({"y", "e"}),
+    "it": frozenset({"e", "ed"}),
+    "pt": frozenset({"e"}),
+    "nl": frozenset({"en"}),
+    "ru": frozenset({"и"}),
+    "ar": frozenset({"و"}),
+    "ko": frozenset({"및", "그리고"}),
+}
+
+# Phrases of several words that work like one of the words above.
+MULTIWORD: dict[str, dict[str, str]] = {
+    "en": {
+        "compared (?:with|to)": "versus",
+        "in comparison (?:with|to)": "versus",
+        "compare (?:with|to)": "versus",
+        "rather than": "versus",
+        "as opposed to": "versus",
+        "as well as": "and",
+        "relative to": "versus",
+    },
+    "de": {
+        "im vergleich (?:zu|zum|zur|mit)": "versus",
+        "verglichen mit": "versus",
+        "im gegensatz zu": "versus",
+    },
+    "fr": {
+        "par rapport (?:à|au|aux)": "versus",
+        "comparée?s? (?:à|au|aux|avec)": "versus",
+        "ainsi que": "et",
+        "plutôt que": "versus",
+    },
+    "es": {
+        "en comparación con": "versus",
+        "comparad[oa]s? con": "versus",
+        "frente a": "versus",
+        "así como": "y",
+    },
+    "it": {"rispetto (?:a|al|alla|ai|alle)": "versus", "in confronto a": "versus"},
+    "pt": {
+        "em comparação (?:com|a)": "versus",
+        "comparad[oa]s? (?:com|a)": "versus",
+        "em relação a": "versus",
+        "bem como": "e",
+    },
+    "nl": {
+        "in vergelijking met": "versus",
+        "vergeleken met": "versus",
+        "ten opzichte van": "versus",
+    },
+    "ru": {"по сравнению (?:с|со)": "versus", "в отличие от": "versus"},
+    "ar": {"مقارنة (?:مع|ب)": "versus"},
+}
+
+# Before a pair, these ask for what lies between its members, unless a difference is asked for.
+BETWEEN: dict[str, frozenset[str]] = {
+    "en": frozenset({"between"}),
+    "de": frozenset({"zwischen"}),
+    "fr": frozenset({"entre"}),
+    "es": frozenset({"entre"}),
+    "it": frozenset({"tra", "fra"}),
+    "pt": frozenset({"entre"}),
+    "nl": frozenset({"tussen"}),
+    "ru": frozenset({"между"}),
+    "ar": frozenset({"بين"}),
+}
+
+# Words that make a pair one thing to look for.
+RELATING: dict[str, frozenset[str]] = {
+    "en": frozenset(
+        {"relationship", "relation", "correlation", "association", "interaction", "link"}
+    ),
+    "de": frozenset({"zusammenhang", "beziehung", "korrelation", "wechselwirkung"}),
+    "fr": frozenset({"relation", "lien", "corrélation", "interaction"}),
+    "es": frozenset({"relación", "correlación", "interacción", "asociación"}),
+    "it": frozenset({"relazione", "correlazione", "interazione", "associazione"}),
+    "pt": frozenset({"relação", "correlação", "interação", "associação"}),
+    "nl": frozenset({"verband", "relatie", "correlatie", "interactie"}),
+    "ru": frozenset({"связь", "взаимосвязь", "корреляция"}),
+    "ar": frozenset({"العلاقة", "علاقة"}),
+}
+
+# Words that begin a second question inside a sentence.
+QUESTION_WORDS: dict[str, frozenset[str]] = {
+    language: frozenset(words.split())
+    for language, words in {
+        "en": (
+            "what which how why when where who whose does do did is are was were can "
+            "could should has have will would whether"
+        ),
+        "de": (
+            "was welche welcher welches welchen wie warum wieso wann wo wer wem gibt "
+            "ist sind hat haben kann können"
+        ),
+        "fr": "quel quelle quels quelles comment pourquoi quand où qui que est-ce",
+        "es": "qué cuál cuáles cómo cuándo dónde quién cuánto cuántos",
+        "it": "quale quali come perché quando dove chi quanto quanti cosa",
+        "pt": "qual quais como quando onde quem quanto quantos porque",
+        "nl": "wat welke hoe waarom wanneer waar wie hoeveel",
+        "ru": "что какой какая какие каков какова как почему когда где кто сколько",
+        "ar": "ما ماذا كيف لماذا متى أين هل كم",
+    }.items()
+}

@@ -1,0 +1,35 @@
+"""What an answer leaves open: the reported gaps and the aspects without support, each once."""
+
+from collections.abc import Collection, Iterable
+
+from services.synth.aspects import Aspect
+from services.synth.citations import one_line
+from services.synth.terms import stems_of
+
+ALIKE = 0.7
+
+
+def names_the_same(gap: str, aspect: Aspect, language: str) -> bool:
+    """Whether a reported gap is this aspect, in these or nearly these words."""
+    return _alike(gap, aspect.label, language) or _alike(gap, aspect.query, language)
+
+
+def remaining_gaps(
+    reported: Iterable[str], open_aspects: Iterable[str], answered: Collection[str], language: str
+) -> list[str]:
+    """The gaps to name, in order; one that the answer covers after all is left out."""
+    gaps: list[str] = []
+    for gap in map(one_line, [*reported, *open_aspects]):
+        if not gap or any(_alike(gap, label, language) for label in answered):
+            continue
+        if not any(_alike(gap, known, language) for known in gaps):
+            gaps.append(gap)
+    return gaps
+
+
+def _alike(left: str, right: str, language: str) -> bool:
+    if left.strip() == right.strip():
+        return True
+    one, other = stems_of(left, language), stems_of(right, language)
+    union = one | other
+    return bool(union) and len(one & other) / len(union) >= ALIKE

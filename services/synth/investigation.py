@@ -1,0 +1,198 @@
+"""The search agent without a model: search each aspect, look closer where support is thin."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from services.synth.aspects import aspects_of, whole
+from services.synth.assessment import Finding, Library, find
+from services.synth.languages import language_of
+from services.synth.mind import Investigation, Move, Passage, Tool, ToolCall
+from services.synth.phrases import Phrases
+from services.synth.trail import (
+    CONCLUDE,
+    EXTEND,
+    READ,
+    SEARCH,
+    Trail,
+    page_place,
+    query_key,
+    trail_of,
+)
+
+MAX_TURNS = 3
+HITS_IN_ALL = 24
+MOST_HITS = 10
+FEWEST_HITS = 5
+WORDS_PER_HIT = 210
+# A hit that carries this share of an aspect is worth reading around.
+WORTH_READING = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The move, and what to say beside it."""
+
+    move: Move
+    thought: str
+
+
+def next_move(investigation: Investigation, phrases: Phrases) -> Plan:
+    """What to do next, from the transcript alone."""
+    desk = _Desk(investigation, phrases)
+    if not investigation.transcript:
+        return desk.first_searches()
+    findings = desk.findings()
+    thin = [finding for finding in findings if not finding.is_supported]
+    if not thin or len(investigation.transcript) >= MAX_TURNS or desk.trail.was_told_to_stop:
+        return desk.conclusion(findings)
+    return desk.closer_look(thin) or desk.conclusion(findings)
+
+
+class _Desk:
+    """One turn's view of the pass."""
+
+    def __init__(self, investigation: Investigation, phrases: Phrases) -> None:
+        self._state = investigation
+        self._phrases = phrases
+        self._tools = {tool.name: tool for tool in investigation.tools}
+        self._language = language_of(investigation.question)
+        self._aspects = aspects_of(investigation.question)
+        self.trail: Trail = trail_of(investigation)
+
+    def findings(self) -> list[Finding]:
+        """How well what was seen carries each aspect."""
+        library = Library(
+            [(one.passage, one.similarity) for one in self.trail.seen], self._language
+        )
+        return [find(aspect, library) for aspect in self._aspects]
+
+    def first_searches(self) -> Plan:
+        """The whole question and each of its aspects, side by side."""
+        queries = [whole(self._state.question, self._language).query]
+        queries += [aspect.query for aspect in self._aspects]
+        return self._searching(self._new(queries)) or self._nothing_possible()
+
+    def closer_look(self, thin: Sequence[Finding]) -> Plan | None:
+        """For each thin aspect other words, and the surroundings of its best hit."""
+        calls: list[tuple[str, dict[str, object]]] = []
+        titles: list[str] = []
+        queries = self._new(query for finding in thin for query in _other_words(finding))
+        calls += [(SEARCH, {"query": q, "limit": FEWEST_HITS}) for q in queries]
+        for finding in thin:
+            passage = finding.best
+            if passage is None or finding.score < WORTH_READING:
+                continue
+            arguments = self._around(passage)
+            if arguments is not None and arguments not in [known for _, known in calls]:
+                calls.append((READ, arguments))
+                titles.append(passage.work.title)
+        if not (calls := self._affordable(calls)):
+            return None
+        said = [self._phrases.searching.format(queries="; ".join(queries))] if queries else []
+        said += [self._phrases.reading.format(title=title) for title in dict.fromkeys(titles)]
+        return self._plan(calls, " ".join(said))
+
+    def conclusion(self, findings: Sequence[Finding]) -> Plan:
+        """The end of the pass: what is covered and what is not."""
+        covered = [one.aspect.label for one in findings if one.is_supported]
+        gaps = [one.aspect.label for one in findings if not one.is_supported]
+        summary = (
+            self._phrases.covered.format(aspects="; ".join(covered))
+            if covered
+            else self._phrases.not_covered
+        )
+        if CONCLUDE not in self._tools:
+            return Plan(move=Move(calls=(), text=summary), thought=self._phrases.concluding)
+        arguments: dict[str, object] = {"summary": summary, "gaps": gaps}
+        return self._plan([(CONCLUDE, arguments)], self._phrases.concluding)
+
+    def _nothing_possible(self) -> Plan:
+        gaps = [aspect.label for aspect in self._aspects]
+        if EXTEND in self._tools and SEARCH in self._tools:
+            arguments: dict[str, object] = {
+                "justification": self._phrases.not_covered,
+                "covered_summary": "",
+                "missing_aspects": gaps,
+            }
+            return self._plan([(EXTEND, arguments)], self._phrases.concluding)
+        return self.conclusion(self.findings())
+
+    def _searching(self, queries: Sequence[str]) -> Plan | None:
+        limit = max(FEWEST_HITS, min(MOST_HITS, HITS_IN_ALL // max(1, len(queries))))
+        calls = self._affordable([(SEARCH, {"query": q, "limit": limit}) for q in queries])
+        if not calls:
+            return None
+        asked = "; ".join(queries[: len(calls)])
+        return self._plan(calls, self._phrases.searching.format(queries=asked))
+
+    def _new(self, queries: Iterable[str]) -> list[str]:
+        """The queries that were not asked yet, each once."""
+        fresh = {query_key(query): query for query in reversed(list(queries)) if query.strip()}
+        return [query for key, query in reversed(fresh.items()) if key not in self.trail.queries]
+
+    def _around(self, passage: Passage) -> dict[str, object] | None:
+        """Arguments that read on around a passage, in the way the tool on offer takes."""
+        tool = self._tools.get(READ)
+        if tool is None:
+            return None
+        if _takes(tool, "passage_id"):
+            if passage.passage_id in self.trail.read_around:
+                return None
+            return {"passage_id": passage.passage_id, "before": 1, "after": 2}
+        if passage.first_page_index is None:
+            return None
+        first = passage.first_page_index + 1
+        if page_place(passage.work.document_id, first) in self.trail.read_around:
+            return None
+        last = (passage.last_page_index or passage.first_page_index) + 1
+        return {
+            "document_id": passage.work.document_id,
+            "first_page": first,
+            "last_page": max(first, last),
+        }
+
+    def _affordable(
+        self, calls: Sequence[tuple[str, dict[str, object]]]
+    ) -> list[tuple[str, dict[str, object]]]:
+        """The calls that the tools and ceilings allow, first come first served."""
+        if self._state.words_left < WORDS_PER_HIT:
+            return []
+        offered = [call for call in calls if call[0] in self._tools]
+        return offered[: max(0, self._state.calls_left)]
+
+    def _plan(self, calls: Sequence[tuple[str, dict[str, object]]], thought: str) -> Plan:
+        turn = len(self._state.transcript)
+        return Plan(
+            move=Move(
+                calls=tuple(
+                    ToolCall(
+                        call_id=f"{self._state.pass_number}-{turn}-{number}",
+                        tool=tool,
+                        arguments=json.dumps(arguments, ensure_ascii=False),
+                    )
+                    for number, (tool, arguments) in enumerate(calls)
+                ),
+                text=thought,
+            ),
+            thought=thought,
+        )
+
+
+def _other_words(finding: Finding) -> Iterator[str]:
+    """The same aspect in fewer words: the telling ones, then those that the library knows."""
+    telling = [term.surface for term in finding.aspect.specific]
+    yield " ".join(telling)
+    missing = {term.stem for term in finding.missing}
+    known = [term.surface for term in finding.aspect.specific if term.stem not in missing]
+    if 2 <= len(known) < len(telling):
+        yield " ".join(known)
+
+
+def _takes(tool: Tool, parameter: str) -> bool:
+    try:
+        schema = json.loads(tool.parameters_schema)
+    except ValueError:
+        return False
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return isinstance(properties, dict) and parameter in properties

@@ -1,0 +1,62 @@
+"""Which language a text is in: by its script, then by its commonest small words."""
+
+import re
+from collections import Counter
+
+from services.chassis.words import CJK
+from services.synth.stop_words import STOP_WORDS
+
+FALLBACK = "en"
+LANGUAGES = tuple(STOP_WORDS)
+LATIN = ("en", "de", "fr", "es", "it", "pt", "nl")
+
+_KANA = re.compile("[\u3040-\u30ff\uff66-\uff9f]")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_HANGUL = re.compile("[\uac00-\ud7af\u1100-\u11ff]")
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
+_ARABIC = re.compile("[\u0600-\u06ff]")
+_LATIN_LETTER = re.compile("[a-zA-Z\u00c0-\u024f]")
+_LATIN_WORD = re.compile(r"[^\W\d_]+")
+
+# Letters that settle between languages whose small words overlap.
+_TELLING = {
+    "de": "äöüß",
+    "fr": "èêëîïôûùœç",
+    "es": "ñ¿¡",
+    "pt": "ãõ",
+    "it": "ìò",
+}
+
+# Scripts that are written without spaces, so that pairs of characters stand for words.
+UNSPACED = f"{CJK}\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+
+
+def language_of(text: str) -> str:
+    """The two-letter code of the language, English when nothing speaks for another."""
+    script = _script_language(text)
+    if script is not None:
+        return script
+    words = Counter(word.lower() for word in _LATIN_WORD.findall(text))
+    scores = {
+        language: sum(count for word, count in words.items() if word in STOP_WORDS[language])
+        + 1.5 * sum(text.lower().count(letter) > 0 for letter in _TELLING.get(language, ""))
+        for language in LATIN
+    }
+    best = max(LATIN, key=lambda language: scores[language])
+    return best if scores[best] > scores[FALLBACK] else FALLBACK
+
+
+def _script_language(text: str) -> str | None:
+    """The language that the script alone decides, unless Latin letters outweigh it."""
+    latin = len(_LATIN_LETTER.findall(text))
+    kana, han = len(_KANA.findall(text)), len(_HAN.findall(text))
+    counts = {
+        # A character of these scripts says about as much as three letters.
+        "ja": 3 * (kana + han) if kana * 10 > han else 0,
+        "zh": 3 * han if kana * 10 <= han else 0,
+        "ko": 3 * len(_HANGUL.findall(text)),
+        "ru": len(_CYRILLIC.findall(text)),
+        "ar": len(_ARABIC.findall(text)),
+    }
+    best = max(counts, key=lambda language: counts[language])
+    return best if counts[best] > latin / 2 else None

@@ -1,0 +1,229 @@
+"""What a mind is: it converses, investigates and writes, from plain values and nothing else."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRef:
+    """One Zotero item."""
+
+    library: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """The document that a passage stands in, as far as a writer names it."""
+
+    document_id: str
+    item: ItemRef
+    title: str
+    creators: tuple[str, ...] = ()
+    year: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A stretch of a work's text; the page indexes are None for a text without pages."""
+
+    passage_id: str
+    work: Work
+    section_path: tuple[str, ...] = ()
+    text: str
+    first_page_index: int | None = None
+    last_page_index: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastTurn:
+    """A finished turn of the session."""
+
+    prompt: str
+    answer: str
+    cited_titles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A prompt and what the session knows."""
+
+    prompt: str
+    history: tuple[PastTurn, ...] = ()
+    active_items: tuple[ItemRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool on offer; the parameters are a JSON Schema as text."""
+
+    name: str
+    description: str
+    parameters_schema: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A call that the mind asks for; the arguments are a JSON object as text."""
+
+    call_id: str
+    tool: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundPassage:
+    """A passage as a tool returned it; without its text when an earlier call returned that."""
+
+    passage: Passage
+    similarity: float | None = None
+    seen_before: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundSection:
+    """A section of a document as a tool returned it."""
+
+    section_id: str
+    title: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a call gave back."""
+
+    call_id: str
+    ok: bool
+    passages: tuple[FoundPassage, ...] = ()
+    sections: tuple[FoundSection, ...] = ()
+    notice: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvestigationTurn:
+    """One past turn of a pass."""
+
+    calls: tuple[ToolCall, ...]
+    results: tuple[ToolResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Investigation:
+    """The state of a pass, which is all that the search agent sees."""
+
+    question: str
+    transcript: tuple[InvestigationTurn, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    calls_left: int
+    words_left: int
+    active_items: tuple[ItemRef, ...] = ()
+    pass_number: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A passage that the writer may use."""
+
+    passage: Passage
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commission:
+    """A question to be answered from the evidence, which is ordered best first."""
+
+    question: str
+    evidence: tuple[Evidence, ...] = ()
+    covered_summary: str = ""
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """What the mind does at this moment, for the record."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """The next piece of the text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens used; zero for a mind without a model."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectAnswer:
+    """An answer that needs no research."""
+
+    markdown: str
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResearchRequest:
+    """A question that can be understood without the session."""
+
+    question: str
+    active_items: tuple[ItemRef, ...] = ()
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """The search agent's next calls; none means that it has stopped."""
+
+    calls: tuple[ToolCall, ...]
+    text: str = ""
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """A number of the text, the verbatim quote it stands for and the sentence that carries it."""
+
+    number: int
+    passage_id: str
+    quote: str
+    statement: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The written answer; the deltas joined are its markdown."""
+
+    markdown: str
+    citations: tuple[Citation, ...]
+    gaps: tuple[str, ...]
+    answered: bool
+    usage: Usage = Usage()
+
+
+class Mind(Protocol):
+    """Thinks and writes without keeping anything; each stream ends with exactly one result."""
+
+    @property
+    def model(self) -> str:
+        """The name that replies carry, for example `offline`."""
+
+    def converse(
+        self, conversation: Conversation
+    ) -> AsyncIterator[Thought | Delta | DirectAnswer | ResearchRequest]:
+        """Answer from the session itself, or ask for research."""
+
+    def investigate(self, investigation: Investigation) -> AsyncIterator[Thought | Move]:
+        """Decide the next turn of a pass."""
+
+    def synthesize(self, commission: Commission) -> AsyncIterator[Thought | Delta | Answer]:
+        """Write the answer."""

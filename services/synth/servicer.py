@@ -1,0 +1,79 @@
+"""SynthService on the wire: validate, let the mind work, encode what it streams."""
+
+from collections.abc import AsyncIterator
+
+from services.chassis.errors import InvalidRequest
+from services.chassis.server import Context
+from services.synth import convert
+from services.synth.mind import Answer, Delta, Mind, Move, Thought
+from zocrates.synth.v1 import synth_pb2 as pb
+from zocrates.synth.v1 import synth_pb2_grpc as rpc
+
+MAX_PROMPT_CHARS = 20_000
+
+
+class InvalidPrompt(InvalidRequest):
+    """The prompt is empty or too long."""
+
+    reason = "INVALID_PROMPT"
+
+
+class SynthServicer(rpc.SynthServiceServicer):
+    """Gives one mind to the wire; every rpc is free of side effects."""
+
+    def __init__(self, mind: Mind) -> None:
+        self._mind = mind
+
+    async def Converse(
+        self, request: pb.ConverseRequest, context: Context
+    ) -> AsyncIterator[pb.ConverseResponse]:
+        """Answer from the session, or ask for research."""
+        _check(request.prompt, "prompt")
+        async for event in self._mind.converse(convert.conversation_of(request)):
+            match event:
+                case Thought(text=text):
+                    yield pb.ConverseResponse(thought=text)
+                case Delta(text=text):
+                    yield pb.ConverseResponse(answer_delta=text)
+                case outcome:
+                    result = convert.converse_result(outcome, self._mind.model)
+                    yield pb.ConverseResponse(result=result)
+
+    async def Investigate(
+        self, request: pb.InvestigateRequest, context: Context
+    ) -> AsyncIterator[pb.InvestigateResponse]:
+        """Decide one turn of a pass."""
+        _check(request.question, "question")
+        async for event in self._mind.investigate(convert.investigation_of(request)):
+            match event:
+                case Thought(text=text):
+                    yield pb.InvestigateResponse(thought=text)
+                case Move() as move:
+                    result = convert.investigate_result(move, self._mind.model)
+                    yield pb.InvestigateResponse(result=result)
+
+    async def Synthesize(
+        self, request: pb.SynthesizeRequest, context: Context
+    ) -> AsyncIterator[pb.SynthesizeResponse]:
+        """Write the answer."""
+        _check(request.question, "question")
+        async for event in self._mind.synthesize(convert.commission_of(request)):
+            match event:
+                case Thought(text=text):
+                    yield pb.SynthesizeResponse(thought=text)
+                case Delta(text=text):
+                    yield pb.SynthesizeResponse(answer_delta=text)
+                case Answer() as answer:
+                    result = convert.synthesize_result(answer, self._mind.model)
+                    yield pb.SynthesizeResponse(result=result)
+
+
+def _check(text: str, field: str) -> None:
+    if not text.strip():
+        raise InvalidPrompt(f"The {field} is empty; send a question.", field=field)
+    if len(text) > MAX_PROMPT_CHARS:
+        raise InvalidPrompt(
+            f"The {field} has {len(text)} characters; at most {MAX_PROMPT_CHARS} are allowed.",
+            field=field,
+            limit=MAX_PROMPT_CHARS,
+        )

@@ -1,0 +1,102 @@
+"""What a pass has done so far, read from its transcript."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from services.synth.mind import Investigation, Passage, ToolCall, ToolResult
+
+SEARCH = "search_corpus"
+READ = "read_document"
+CONCLUDE = "conclude_search"
+EXTEND = "request_search_extension"
+COUNTED = frozenset({SEARCH, READ, "get_document_toc"})
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A passage that some call returned with its text, and the best similarity it was given."""
+
+    passage: Passage
+    similarity: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trail:
+    """The calls made, the passages seen, and whether the ceilings or the library said stop."""
+
+    queries: frozenset[str]
+    read_around: frozenset[str]
+    seen: tuple[Seen, ...]
+    was_told_to_stop: bool
+    """The last turn brought a notice, or nothing but failures."""
+
+
+def trail_of(investigation: Investigation) -> Trail:
+    """The trail that the transcript tells."""
+    queries: set[str] = set()
+    read_around: set[str] = set()
+    for call in (call for turn in investigation.transcript for call in turn.calls):
+        arguments = arguments_of(call)
+        if call.tool == SEARCH:
+            queries.add(query_key(str(arguments.get("query", ""))))
+        if call.tool == READ:
+            read_around.add(_place(arguments))
+    return Trail(
+        queries=frozenset(queries),
+        read_around=frozenset(read_around),
+        seen=_seen(investigation),
+        was_told_to_stop=_told_to_stop(investigation),
+    )
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any]:  # whatever JSON object the call carries
+    """The call's arguments; empty when they are not a JSON object."""
+    try:
+        arguments = json.loads(call.arguments)
+    except ValueError:
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def query_key(query: str) -> str:
+    """What two queries share that ask for the same."""
+    return " ".join(query.casefold().split()).rstrip(" ?？؟.。!！")
+
+
+def page_place(document_id: str, first_page: int) -> str:
+    """The name of a place that was read by pages."""
+    return f"{document_id} {first_page}"
+
+
+def _place(arguments: dict[str, Any]) -> str:
+    if "passage_id" in arguments:
+        return str(arguments["passage_id"])
+    return page_place(str(arguments.get("document_id", "")), arguments.get("first_page", 0))
+
+
+def _seen(investigation: Investigation) -> tuple[Seen, ...]:
+    found: dict[str, Seen] = {}
+    for one in (one for result in _results(investigation) for one in result.passages):
+        known = found.get(one.passage.passage_id)
+        passage = known.passage if known and not one.passage.text else one.passage
+        similarities = [
+            value
+            for value in (known.similarity if known else None, one.similarity)
+            if value is not None
+        ]
+        found[passage.passage_id] = Seen(passage, max(similarities, default=None))
+    return tuple(one for one in found.values() if one.passage.text)
+
+
+def _results(investigation: Investigation) -> Iterator[ToolResult]:
+    for turn in investigation.transcript:
+        yield from turn.results
+
+
+def _told_to_stop(investigation: Investigation) -> bool:
+    if not investigation.transcript:
+        return False
+    last = investigation.transcript[-1].results
+    return any(result.notice for result in last) or not any(result.ok for result in last)
