@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from services.search.encoder import Encoder, Vectors
 
 # A slice of bulk work is short, so that a stop and other work wait little for it.
-BULK_SLICE = 8
+BULK_SLICE = 4
 
 
 class EncoderLanes:

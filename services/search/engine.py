@@ -1,7 +1,7 @@
 """One query through both retrievers and their fusion."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from services.search.encoder_lanes import EncoderLanes
@@ -17,6 +17,7 @@ CANDIDATES = 80
 CANDIDATES_PER_HIT = 4
 # One paper must not fill a reply, unless the scope is that paper.
 HITS_PER_DOCUMENT = 3
+WORDS, VECTORS = "bm25", "vector"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +44,6 @@ class SearchResult:
     """Why the result rests on BM25 alone; empty when both retrievers ran."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vectors:
-    """How vectors can be used now."""
-
-    query: Sequence[float] | None
-    """The query's vector; None when `degraded` has a reason, or there is nothing to compare."""
-    degraded: str
-
-
 class Engine:
     """Ranks passages; without an encoder it searches words alone and says `why`."""
 
@@ -67,16 +59,17 @@ class Engine:
         documents = await self._index.documents()
         within = searchable_within(scope, documents.by_id.values())
         done, total = await self._coverage(documents)
-        vectors = await self._vectors(text, bool(within))
+        degraded = await self._why_degraded()
         hits: list[ScoredPassage] = []
         if within:
-            hits = await self._hits(text, vectors.query, documents, within, limit)
+            use_vectors = done > 0 and not degraded
+            hits = await self._hits(text, use_vectors, documents, within, limit)
         return SearchResult(
             hits=tuple(hits),
             documents_in_scope=len(within),
             vectors_done=done,
             vectors_total=total,
-            degraded=vectors.degraded,
+            degraded=degraded,
         )
 
     async def coverage(self) -> tuple[int, int]:
@@ -101,87 +94,64 @@ class Engine:
             if unknown:
                 raise UnknownScope(f"The index knows no {kind} {unknown[0]!r}.", unknown=unknown[0])
 
-    async def _vectors(self, text: str, needed: bool) -> Vectors:
+    async def _why_degraded(self) -> str:
+        """Why vectors cannot be searched; empty when they can."""
         if self._encoder is None:
-            return Vectors(query=None, degraded=self._why)
+            return self._why
         active = await self._index.active_encoder()
-        if active and active != self._encoder.encoder_id:
-            return Vectors(
-                query=None,
-                degraded=(
-                    f"The index holds vectors of {active}, this process embeds with "
-                    f"{self._encoder.encoder_id}; words alone are searched until new vectors "
-                    "are made."
-                ),
-            )
-        query = await self._encoder.encode_query(text) if needed and active else None
-        return Vectors(query=query, degraded="")
+        if not active or active == self._encoder.encoder_id:
+            return ""
+        return (
+            f"The index holds vectors of {active}, this process embeds with "
+            f"{self._encoder.encoder_id}; words alone are searched until new vectors are made."
+        )
 
     async def _hits(
         self,
         text: str,
-        vector: Sequence[float] | None,
+        use_vectors: bool,
         documents: Documents,
         within: Collection[str],
         limit: int,
     ) -> list[ScoredPassage]:
         depth = max(CANDIDATES, CANDIDATES_PER_HIT * limit)
-        by_words, by_vector = await asyncio.gather(
+        encoder = self._encoder if use_vectors else None
+        by_words, query = await asyncio.gather(
             self._index.best_by_words(text, documents=documents, within=within, limit=depth),
-            self._nearest(vector, documents, within, depth),
+            _query_vector(encoder, text),
         )
-        ids = {found.passage_id for found in (*by_words, *by_vector)}
-        passages = await self._index.passages(ids, documents)
-        current = [one for one in by_vector if _has_digest(passages.get(one.passage_id), one.mark)]
-        words = [one for one in by_words if one.passage_id in passages]
-
-        def tie(passage_id: str) -> tuple[str, int]:
-            return passages[passage_id].document_id, passages[passage_id].ordinal
-
-        lists = {"bm25": _in_order(words, tie), "vector": _in_order(current, tie)}
-        ranked = fuse(lists, tie=tie)
-        if len(within) > 1:
-            ranked = at_most(
-                HITS_PER_DOCUMENT, lambda one: passages[one.passage_id].document_id, ranked
+        by_vector: list[Found] = []
+        if encoder is not None and query is not None:
+            by_vector = await self._index.best_by_vector(
+                query, encoder.encoder_id, documents=documents, within=within, limit=depth
             )
-        best = ranked[:limit]
-        cosines = {one.passage_id: one.score for one in current}
-        cosines |= await self._cosines(vector, best, cosines, passages)
-        return [
-            _scored(one, passages[one.passage_id], documents, cosines.get(one.passage_id))
-            for one in best
-        ]
-
-    async def _nearest(
-        self,
-        vector: Sequence[float] | None,
-        documents: Documents,
-        within: Collection[str],
-        depth: int,
-    ) -> list[Found]:
-        if vector is None or self._encoder is None:
-            return []
-        return await self._index.best_by_vector(
-            vector, self._encoder.encoder_id, documents=documents, within=within, limit=depth
-        )
+        ranked = _ranked(by_words, by_vector, alone=len(within) == 1)
+        cosines = {(one.passage_id, one.mark): one.score for one in by_vector}
+        hits: list[ScoredPassage] = []
+        # A vector may belong to a passage that was just replaced; then the next candidates follow.
+        while ranked and len(hits) < limit:
+            chunk, ranked = ranked[: limit - len(hits)], ranked[limit - len(hits) :]
+            passages, more = await asyncio.gather(
+                self._index.passages([one.passage_id for one in chunk], documents),
+                self._cosines(encoder, query, [one for one in chunk if VECTORS not in one.ranks]),
+            )
+            cosines |= more
+            hits += _scored(chunk, passages, documents, cosines)
+        return hits
 
     async def _cosines(
-        self,
-        vector: Sequence[float] | None,
-        hits: Sequence[Fused],
-        known: Collection[str],
-        passages: Mapping[str, IndexedPassage],
-    ) -> dict[str, float]:
-        """The cosines of the hits that only BM25 found."""
-        wanted = [one.passage_id for one in hits if one.passage_id not in known]
-        if vector is None or self._encoder is None or not wanted:
+        self, encoder: EncoderLanes | None, query: Sequence[float] | None, fused: Sequence[Fused]
+    ) -> dict[tuple[str, str], float]:
+        """Cosines by passage id and digest, for those that only BM25 found."""
+        if encoder is None or query is None or not fused:
             return {}
-        stored = await self._index.vectors_of(wanted, self._encoder.encoder_id)
-        return {
-            passage_id: sum(left * right for left, right in zip(vector, other, strict=True))
-            for (passage_id, digest), other in stored.items()
-            if passages[passage_id].digest == digest
-        }
+        ids = [one.passage_id for one in fused]
+        found = await self._index.cosines(query, encoder.encoder_id, ids)
+        return {(one.passage_id, one.mark): one.score for one in found}
+
+
+async def _query_vector(encoder: EncoderLanes | None, text: str) -> Sequence[float] | None:
+    return await encoder.encode_query(text) if encoder else None
 
 
 def valid_query(query: str) -> str:
@@ -196,24 +166,49 @@ def valid_query(query: str) -> str:
     return text
 
 
-def _has_digest(passage: IndexedPassage | None, digest: str) -> bool:
-    return passage is not None and passage.digest == digest
+def _ranked(by_words: Sequence[Found], by_vector: Sequence[Found], *, alone: bool) -> list[Fused]:
+    """The fused ranking; equal scores are ordered by id, so that a query repeats its reply."""
+    documents = {one.passage_id: one.document_id for one in (*by_words, *by_vector)}
 
+    def tie(passage_id: str) -> tuple[str, str]:
+        return documents[passage_id], passage_id
 
-def _in_order(found: Sequence[Found], tie: Callable[[str], tuple[str, int]]) -> list[str]:
-    """Ids best first; the retrievers leave the order of equal scores to chance."""
-    ranked = sorted(found, key=lambda one: (-one.score, tie(one.passage_id)))
-    return [one.passage_id for one in ranked]
+    lists = {
+        name: [
+            one.passage_id
+            for one in sorted(found, key=lambda one: (-one.score, tie(one.passage_id)))
+        ]
+        for name, found in ((WORDS, by_words), (VECTORS, by_vector))
+    }
+    ranked = fuse(lists, tie=tie)
+    if alone:
+        return ranked
+    return at_most(HITS_PER_DOCUMENT, lambda one: documents[one.passage_id], ranked)
 
 
 def _scored(
-    fused: Fused, passage: IndexedPassage, documents: Documents, similarity: float | None
-) -> ScoredPassage:
-    return ScoredPassage(
-        passage=passage,
-        document=documents.by_id[passage.document_id],
-        score=fused.score,
-        bm25_rank=fused.ranks.get("bm25"),
-        vector_rank=fused.ranks.get("vector"),
-        similarity=similarity,
-    )
+    fused: Sequence[Fused],
+    passages: Mapping[str, IndexedPassage],
+    documents: Documents,
+    cosines: Mapping[tuple[str, str], float],
+) -> list[ScoredPassage]:
+    """The passages that are still there, with the cosine of their present text."""
+    hits = []
+    for one in fused:
+        passage = passages.get(one.passage_id)
+        if passage is None:
+            continue
+        similarity = cosines.get((passage.passage_id, passage.digest))
+        if similarity is None and WORDS not in one.ranks:
+            continue
+        hits.append(
+            ScoredPassage(
+                passage=passage,
+                document=documents.by_id[passage.document_id],
+                score=one.score,
+                bm25_rank=one.ranks.get(WORDS),
+                vector_rank=one.ranks.get(VECTORS),
+                similarity=similarity,
+            )
+        )
+    return hits

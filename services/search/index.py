@@ -48,6 +48,8 @@ class Index:
         self.manifest_table = tables["manifest"]
         self._documents = Documents(version=-1, by_id={})
         self._loading = asyncio.Lock()
+        self._kept: dict[str, str] = {}
+        self._manifest_version = -1
         self._vectors: dict[str, AsyncTable] = {}
 
     async def documents(self) -> Documents:
@@ -132,25 +134,20 @@ class Index:
             return []
 
         async def retrieve(where: str | None, count: int) -> list[Found]:
-            search = table.query().nearest_to(list(vector)).distance_type("cosine")
-            if where:
-                search = search.where(where)
-            search = search.select(["passage_id", "document_id", "digest", "_distance"])
-            rows = await search.limit(count).to_list(timeout=QUERY_TIMEOUT)
-            return [_found(row, mark="digest", score=1 - row["_distance"]) for row in rows]
+            return await _nearest(table, vector, where, count)
 
         return await _best(retrieve, lambda found: True, within, documents, limit)
 
-    async def vectors_of(
-        self, passage_ids: Collection[str], encoder_id: str
-    ) -> dict[tuple[str, str], list[float]]:
-        """The vectors that these passages have, by passage id and digest."""
+    async def cosines(
+        self, vector: Sequence[float], encoder_id: str, passage_ids: Collection[str]
+    ) -> list[Found]:
+        """The cosines of those of these passages that have a vector."""
         table = await self.vectors(encoder_id)
         if table is None or not passage_ids:
-            return {}
+            return []
         where = schema.is_in("passage_id", passage_ids)
-        rows = await self._rows(table, where, ["passage_id", "digest", "vector"])
-        return {(row["passage_id"], row["digest"]): row["vector"] for row in rows}
+        # A passage may have an older vector beside its own until the next sweep.
+        return await _nearest(table, vector, where, 2 * len(passage_ids))
 
     async def vectors(self, encoder_id: str) -> "AsyncTable | None":
         """The table of an encoder's vectors, if there is one."""
@@ -176,8 +173,12 @@ class Index:
         return schema.state_of(kept) if kept else LibraryState()
 
     async def _manifest(self) -> dict[str, str]:
-        rows = await self._rows(self.manifest_table, None, schema.MANIFEST.names)
-        return {row["key"]: row["value"] for row in rows}
+        version = await self.manifest_table.version()
+        if version != self._manifest_version:
+            rows = await self._rows(self.manifest_table, None, schema.MANIFEST.names)
+            self._kept = {row["key"]: row["value"] for row in rows}
+            self._manifest_version = version
+        return self._kept
 
     async def _rows(
         self, table: "AsyncTable", where: str | None, columns: list[str]
@@ -186,6 +187,17 @@ class Index:
         if where:
             query = query.where(where)
         return await query.to_list(timeout=QUERY_TIMEOUT)
+
+
+async def _nearest(
+    table: "AsyncTable", vector: Sequence[float], where: str | None, count: int
+) -> list[Found]:
+    search = table.query().nearest_to(list(vector)).distance_type("cosine")
+    if where:
+        search = search.where(where)
+    search = search.select(["passage_id", "document_id", "digest", "_distance"])
+    rows = await search.limit(count).to_list(timeout=QUERY_TIMEOUT)
+    return [_found(row, mark="digest", score=1 - row["_distance"]) for row in rows]
 
 
 async def _best(
