@@ -143,7 +143,8 @@ class FragmentBuilder:
                 run.chars.insert(run.glyph_start, char)
                 run.edges.insert(run.glyph_start, (x0, x1))
                 return
-            if not self._continues(run, x0, x1, y, size, rtl):
+            steps_back = char in ACCENTS and x0 < self._x1 - 0.2 * size
+            if steps_back or not self._continues(run, x0, x1, y, size, rtl):
                 run = None
         if run is None:
             run = self._run = _Run(y=y)

@@ -58,6 +58,8 @@ def _repeated(margins: Sequence[Sequence[Fragment]]) -> set[tuple[str, int]]:
     for index, margin in enumerate(margins):
         for piece in margin:
             text, place = _key(piece)
+            if not any(map(str.isalpha, text)):
+                continue  # bare numbers are judged by how they count
             # A place near the border of two steps counts in both.
             for step in (place - 1, place, place + 1):
                 pages[text, step].add(index)

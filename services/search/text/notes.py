@@ -50,7 +50,11 @@ UNSEEN = frozenset(
 VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 )
-SPACES = re.compile(r"[ \t\r\n\f\v\u00a0]+")
+WHITE_SPACE = re.compile(r"[ \t\r\n\f\v\u00a0]+")
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+SPACES = re.compile(r"[ \t\u00a0]{2,}")
+SPACES_AT_BREAK = re.compile(r" *\n *")
+BLANK_LINES = re.compile(r"\n{3,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +118,7 @@ class _NoteParser(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._unseen:
             return
-        self._paragraphs[-1].append(data if self._preformatted else SPACES.sub(" ", data))
+        self._paragraphs[-1].append(data if self._preformatted else WHITE_SPACE.sub(" ", data))
 
     def _break(self) -> None:
         if self._paragraphs[-1]:
@@ -123,13 +127,8 @@ class _NoteParser(HTMLParser):
 
 def _clean(text: str) -> str:
     """No NUL, lone surrogate or run of spaces; at most one blank line in a row."""
-    printable = "".join(
-        letter
-        for letter in text
-        if letter == "\n" or (letter >= " " and not "\ud800" <= letter <= "\udfff")
-    )
-    lines = re.sub(r" *\n *", "\n", re.sub(r"[ \t]{2,}", " ", printable))
-    return re.sub(r"\n{3,}", "\n\n", lines).strip()
+    lines = SPACES_AT_BREAK.sub("\n", SPACES.sub(" ", UNPRINTABLE.sub("", text)))
+    return BLANK_LINES.sub("\n\n", lines).strip()
 
 
 def _cited(encoded: str) -> list[str]:
