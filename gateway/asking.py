@@ -1,11 +1,11 @@
 """The two commands that stream: asking a question, and bringing the index up to date."""
 
 import sys
-from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 from gateway import wire
 from gateway.client import Client
-from gateway.plain_text import clean, complain, counted, one_line
+from gateway.plain_text import complain, one_line
 from gateway.presentation import reason_of
 from gateway.sse import ServerEvent
 from gateway.terminal import screen_for
@@ -19,9 +19,10 @@ async def ask_question(client: Client, prompt: str, session: str | None, as_json
     run = WatchedRun()
     screen = screen_for(sys.stdout, sys.stderr, as_json=as_json)
     try:
-        async for event in client.ask(prompt, session_id=session):
-            run = after(run, event)
-            screen.show(run, event)
+        async with aclosing(client.ask(prompt, session_id=session)) as events:
+            async for event in events:
+                run = after(run, event)
+                screen.show(run, event)
     finally:
         screen.close()
         # Also after Ctrl-C: the run goes on in the gateway, and this finds it again.
@@ -37,43 +38,39 @@ async def ask_question(client: Client, prompt: str, session: str | None, as_json
 
 async def sync_library(client: Client, full: bool, as_json: bool) -> int:
     """Sync and show the progress; returns the exit code."""
-    events = client.sync(full=full)
-    if as_json:
-        return await _sync_as_json(events)
-    last: wire.SyncProgress | None = None
-    async for event in events:
-        if event.name == "error":
-            complain(str(event.data.get("message", "The sync broke off.")))
-            return FAILED
-        last = wire.SyncProgress.model_validate(event.data, extra="ignore")
-        _show_progress(last)
-    if last is None or last.phase == "failed":
-        complain(last.error if last and last.error else "The sync did not end; run it again.")
-        return FAILED
-    return ANSWERED
-
-
-async def _sync_as_json(events: AsyncIterator[ServerEvent]) -> int:
     phase = ""
-    async for event in events:
-        print(event.as_line(), flush=True)
-        phase = str(event.data.get("phase", event.name))
-    return ANSWERED if phase == "done" else FAILED
+    async with aclosing(client.sync(full=full)) as events:
+        async for event in events:
+            if as_json:
+                print(event.as_line(), flush=True)
+            phase = str(event.data.get("phase", event.name))
+            if not as_json:
+                _show_progress(event)
+    if phase == "done":
+        return ANSWERED
+    if phase not in ("failed", "error") and not as_json:
+        complain("The sync did not end; run it again.")
+    return FAILED
 
 
-def _show_progress(progress: wire.SyncProgress) -> None:
-    """One line that is written over on a terminal; only the ends of phases when piped."""
-    over = sys.stdout.isatty()
-    what = f"{progress.phase}  {progress.done:,} of {progress.total:,}"
-    if over:
-        print(f"\r\x1b[K{what}  {one_line(progress.current, 50)}", end="", flush=True)
-    if progress.phase not in ("done", "failed"):
+def _show_progress(event: ServerEvent) -> None:
+    """One line that is written over on a terminal; only how it ended when piped."""
+    if event.name == "error":
+        complain(str(event.data.get("message", "The sync broke off.")))
         return
-    if over:
-        print("\r\x1b[K", end="")
-    print(f"{clean(progress.phase)}: {counted(progress.done, 'document')}")
-    for skip in progress.failed:
-        print(f"  not read: {one_line(skip.title, 60)}: {reason_of(skip)}")
+    progress = wire.SyncProgress.model_validate(event.data, extra="ignore")
+    over = "\r\x1b[K" if sys.stdout.isatty() else ""
+    match progress.phase:
+        case "done":
+            print(f"{over}The index is up to date.")
+            for skip in progress.failed:
+                print(f"  Not read: {one_line(skip.title, 60)}: {reason_of(skip)}")
+        case "failed":
+            print(over, end="", flush=True)
+            complain(progress.error or "The sync failed.")
+        case phase if over:
+            numbers = f"{progress.done:,} of {progress.total:,}"
+            print(f"{over}{phase}  {numbers}  {one_line(progress.current, 50)}", end="", flush=True)
 
 
 def _ending(run: WatchedRun) -> str:

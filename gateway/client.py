@@ -2,8 +2,8 @@
 
 import ipaddress
 import uuid
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -108,7 +108,7 @@ class Client:
 
     async def ask(
         self, prompt: str, *, session_id: str | None = None
-    ) -> AsyncIterator[ServerEvent]:
+    ) -> AsyncGenerator[ServerEvent, None]:
         """Ask, and give the run's events until it is done.
 
         The connection may break: the question is not asked twice and no event is lost or repeated.
@@ -120,11 +120,13 @@ class Client:
         patience = Patience(self._patience_s)
         while True:
             try:
-                async for event in self._run_events(position, body, key):
-                    patience.renew()
-                    yield event
-                    if event.name == "done":
-                        return
+                # Closed at once, also when the caller stops early: the connection is let go.
+                async with aclosing(self._run_events(position, body, key)) as events:
+                    async for event in events:
+                        patience.renew()
+                        yield event
+                        if event.name == "done":
+                            return
                 await patience.pause(GatewayAway(f"{self._base_url} broke the answer off."))
             except GatewayAway as error:
                 if isinstance(error, NothingThere) and not position.is_known:
@@ -135,10 +137,11 @@ class Client:
                     raise
                 await patience.pause(error, at_least_s=error.retry_after_s)
 
-    async def sync(self, *, full: bool = False) -> AsyncIterator[ServerEvent]:
+    async def sync(self, *, full: bool = False) -> AsyncGenerator[ServerEvent, None]:
         """Bring the index up to date and give its progress; a running sync is joined."""
-        async for event in self._stream("POST", "/library/sync", body={"full": full}):
-            yield event
+        async with aclosing(self._stream("POST", "/library/sync", body={"full": full})) as events:
+            async for event in events:
+                yield event
 
     async def library(self) -> wire.Library:
         """The state of the library."""
@@ -160,20 +163,21 @@ class Client:
 
     async def _run_events(
         self, position: _Position, body: Mapping[str, Any], key: str
-    ) -> AsyncIterator[ServerEvent]:
+    ) -> AsyncGenerator[ServerEvent, None]:
         """One connection's worth of a run's events, from where the last connection broke."""
         if position.is_known:
             run = f"/sessions/{position.session_id}/runs/{position.invocation_id}/events"
             headers = {"Last-Event-ID": position.last_id} if position.last_id else {}
-            events = self._stream("GET", run, headers=headers)
+            stream = self._stream("GET", run, headers=headers)
         else:
-            events = self._stream("POST", "/chat", body=body, headers={"Idempotency-Key": key})
-        async for event in events:
-            if event.name == "error" and not event.id:
-                # Not the run failed, only this stream of it.
-                raise GatewayAway(str(event.data.get("message", "The stream broke off.")))
-            position.passed(event)
-            yield event
+            stream = self._stream("POST", "/chat", body=body, headers={"Idempotency-Key": key})
+        async with aclosing(stream) as events:
+            async for event in events:
+                if event.name == "error" and not event.id:
+                    # Not the run failed, only this stream of it.
+                    raise GatewayAway(str(event.data.get("message", "The stream broke off.")))
+                position.passed(event)
+                yield event
 
     async def _stream(
         self,
@@ -182,7 +186,7 @@ class Client:
         *,
         body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> AsyncIterator[ServerEvent]:
+    ) -> AsyncGenerator[ServerEvent, None]:
         parser = EventParser()
         timeout = httpx.Timeout(SILENCE_S, connect=CONNECT_S)
         async with self._sent(

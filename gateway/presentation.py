@@ -29,6 +29,7 @@ TOOLS = {
     "conclude_search": "Conclude",
 }
 INDENT = "    "
+TOLD_ARGUMENTS = ("query", "summary", "section_id", "first_page", "reason")
 QUOTE_WIDTH = 92
 QUOTE_CHARACTERS = 400
 ARGUMENT_CHARACTERS = 80
@@ -37,17 +38,19 @@ MOST_NAMED_CREATORS = 3
 
 def call_line(call: events.ToolCall) -> str:
     """What the agent does."""
-    values = [str(value) for value in call.arguments.values() if isinstance(value, str | int)]
-    said = one_line(" ".join(values), ARGUMENT_CHARACTERS)
-    return f"{TOOLS.get(call.tool, one_line(call.tool, 40))}: {said}" if said else call.tool
+    name = TOOLS.get(call.tool, one_line(call.tool, 40))
+    # Ids say nothing to a person.
+    said = next((call.arguments[key] for key in TOLD_ARGUMENTS if call.arguments.get(key)), None)
+    return f"{name}: {one_line(str(said), ARGUMENT_CHARACTERS)}" if said is not None else name
 
 
 def result_line(result: events.ToolResult) -> str:
-    """What it found."""
+    """What it found; nothing for a tool that finds nothing."""
     if not result.ok:
-        return one_line(result.notice or "failed", ARGUMENT_CHARACTERS)
-    found = counted(len(result.passages), "passage")
-    return f"{found}, {counted(result.words, 'word')}"
+        return f" → {one_line(result.notice or 'failed', ARGUMENT_CHARACTERS)}"
+    if not result.passages and not result.words:
+        return ""
+    return f" → {counted(len(result.passages), 'passage')}, {counted(result.words, 'new word')}"
 
 
 def source_lines(citation: events.Citation) -> list[str]:

@@ -123,7 +123,7 @@ def step_lines(run: WatchedRun, event: ServerEvent) -> list[str]:
             call = run.calls.get(result.step_id)
             mark = "✓" if result.ok else "✗"
             said = call_line(call) if call is not None else result.step_id
-            return [f"{mark} {said} → {result_line(result)}"]
+            return [f"{mark} {said}{result_line(result)}"]
         case "report":
             gaps = read(event, events.Report).gaps
             return [f"· Pass ended with {counted(len(gaps), 'gap')}"] if gaps else []

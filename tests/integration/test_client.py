@@ -147,7 +147,7 @@ async def test_every_command_ends_with_its_code(stage: Stage, words: list[str], 
 @pytest.mark.parametrize(
     ("phases", "code", "said"),
     [
-        (["SYNC_PHASE_TEXT", "SYNC_PHASE_DONE"], 0, "done: 7 documents"),
+        (["SYNC_PHASE_TEXT", "SYNC_PHASE_DONE"], 0, "The index is up to date."),
         (["SYNC_PHASE_TEXT", "SYNC_PHASE_FAILED"], 1, "zocrates: the disk is full"),
         (["SYNC_PHASE_TEXT"], 1, "zocrates: The sync did not end; run it again."),
     ],

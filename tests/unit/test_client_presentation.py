@@ -156,9 +156,9 @@ def test_untrusted_text_cannot_drive_the_terminal() -> None:
 
 def test_steps_read_as_what_was_done_and_found() -> None:
     run = watched(CALL, RESULT)
-    assert call_line(run.calls["s1"]) == "Search: sleep 5"
+    assert call_line(run.calls["s1"]) == "Search: sleep"
     result = events.ToolResult.model_validate(RESULT.data, extra="ignore")
-    assert result_line(result) == "0 passages, 400 words"
+    assert result_line(result) == " → 0 passages, 400 new words"
 
 
 def shown(*told: ServerEvent, as_json: bool = False) -> tuple[str, str]:
@@ -180,7 +180,7 @@ def test_a_pipe_gets_the_answer_and_its_sources_without_a_trace_of_colour() -> N
     assert "3 calls · 1,200 words · 1 passage · 0.8 s · written by offline" in output
     assert progress.splitlines() == [
         "! max_extensions was lowered to 2",
-        "✓ Search: sleep 5 → 0 passages, 400 words",
+        "✓ Search: sleep → 0 passages, 400 new words",
     ]
     assert "\x1b" not in output + progress
 
