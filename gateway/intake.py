@@ -14,6 +14,9 @@ from gateway.settings import Settings
 # What a browser must get before it can have a key.
 OPEN_PATHS = PROBES | {"/", "/page-key"}
 OPEN_FOLDER = "/page/"
+# A body up to so many times the limit is read to its end and thrown away: a client that is still
+# sending when the connection closes sees a broken connection instead of the answer.
+DRAINED = 32
 WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -47,18 +50,24 @@ class Intake:
 
     async def _with_whole_body(self, headers: Headers, receive: Receive) -> Receive:
         declared = headers.get("content-length", "0")
-        if declared.isdecimal() and int(declared) > self._limit:
+        if declared.isdecimal() and int(declared) > DRAINED * self._limit:
             self._refuse()
         body = bytearray()
+        size = 0
         more = True
         while more:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return _replaying(message, receive)
-            body += message.get("body", b"")
-            if len(body) > self._limit:
+            chunk = message.get("body", b"")
+            size += len(chunk)
+            if size > DRAINED * self._limit:
                 self._refuse()
+            if size <= self._limit:
+                body += chunk
             more = message.get("more_body", False)
+        if size > self._limit:
+            self._refuse()
         if body:
             _check_kind(headers, bytes(body))
         whole: Message = {"type": "http.request", "body": bytes(body), "more_body": False}
@@ -69,7 +78,7 @@ class Intake:
             "TOO_LARGE",
             f"The body is larger than {self._limit} bytes.",
             detail={"max_bytes": str(self._limit)},
-            # The rest of the body stays unread, so the connection cannot be used again.
+            # What was not read would be taken for the next request.
             headers={"Connection": "close"},
         )
 

@@ -42,8 +42,13 @@ def _within_order(years: "Years") -> "Years":
 
 
 Text = Annotated[str, AfterValidator(_without_nul)]
-Name = Annotated[Text, StringConstraints(min_length=1, max_length=500)]
-Prompt = Annotated[Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000)]
+# The constraints stand first, so that white space is stripped before the length is checked.
+Name = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_without_nul)]
+Prompt = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000),
+    AfterValidator(_without_nul),
+]
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 PassageId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,64}$")]
 LibraryName = Annotated[str, StringConstraints(pattern=r"^(user|groups/[0-9]{1,18})$")]

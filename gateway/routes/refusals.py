@@ -72,6 +72,9 @@ def _http_error(
     routes: Sequence[BaseRoute], request: Request, error: HTTPException
 ) -> GatewayError:
     match error.status_code:
+        case 400:
+            # JSON that the parser gave up on, such as one nested without end.
+            return GatewayError("INVALID_REQUEST", "The body cannot be read as JSON.")
         case 404:
             return GatewayError("NOT_FOUND", f"There is nothing at {request.url.path[:200]!r}.")
         case 405:

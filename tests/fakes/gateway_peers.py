@@ -201,6 +201,21 @@ class ScriptedSearch(search_rpc.SearchServiceServicer):
         ]
         return search.ReadDocumentResponse(document=middle.document, passages=near)
 
+    async def SearchCorpus(
+        self, request: search.SearchCorpusRequest, context: Context
+    ) -> search.SearchCorpusResponse:
+        raise AssertionError("the gateway does not search")
+
+    async def GetDocumentToc(
+        self, request: search.GetDocumentTocRequest, context: Context
+    ) -> search.GetDocumentTocResponse:
+        raise AssertionError("the gateway reads no tables of contents")
+
+    async def FindQuote(
+        self, request: search.FindQuoteRequest, context: Context
+    ) -> search.FindQuoteResponse:
+        raise AssertionError("the gateway finds no quotes")
+
 
 class ScriptedLibrary(search_rpc.LibraryServiceServicer):
     """A library whose state the tests set."""

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -58,11 +58,14 @@ async def frames(reply: httpx.Response) -> AsyncIterator[Frame]:
                 )
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition."""
+async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
+    """Wait, within bounds, for something that no event tells of."""
     async with asyncio.timeout(PATIENCE_S):
-        while not condition():  # noqa: ASYNC110  # any condition, also of servers
-            await asyncio.sleep(0.01)
+        while True:
+            holds = condition()
+            if holds if isinstance(holds, bool) else await holds:
+                return
+            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
@@ -95,8 +98,9 @@ async def search_at(searches: ScriptedSearch, library: ScriptedLibrary) -> Async
 class Stage:
     """The gateway and what surrounds it."""
 
-    def __init__(self, nats_url: str, **settings: Any) -> None:
+    def __init__(self, nats_url: str, *, needs_nats: bool = True, **settings: Any) -> None:
         self.nats_url = nats_url
+        self.needs_nats = needs_nats
         self.settings = settings
         self.orchestrator = ScriptedOrchestrator()
         self.search = ScriptedSearch()
@@ -150,6 +154,10 @@ class Stage:
             assert reply.status_code == 200, await reply.aread()
             yield frames(reply)
 
+    async def is_live(self) -> bool:
+        """Whether the gateway is connected to NATS."""
+        return bool((await self.http.get("/readiness")).json()["live_events"])
+
     async def metric(self, line: str) -> int:
         """The number that stands behind a metric's name and labels."""
         text = (await self.http.get("/metrics")).text
@@ -170,11 +178,11 @@ class Stage:
         )
 
     async def _wait_for_gateway(self, gateway: "asyncio.Task[None]") -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            while not gateway.done():
-                with contextlib.suppress(httpx.TransportError):
-                    reply = await self.http.get("/readiness")
-                    if reply.json()["live_events"] or not self.settings.get("nats_needed", True):
-                        return
-                await asyncio.sleep(0.02)
-        await gateway
+        async def is_ready() -> bool:
+            if gateway.done():
+                await gateway
+            with contextlib.suppress(httpx.TransportError):
+                return await self.is_live() or not self.needs_nats
+            return False
+
+        await until(is_ready)
