@@ -1,6 +1,7 @@
 """Real Postgres and NATS servers that tests start, kill and start again."""
 
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -77,7 +78,7 @@ class PostgresServer:
         """Stop at once: connections break, committed data stays."""
         if self._process is not None:
             # Immediate shutdown: the children go with the server, as they do after a crash.
-            self._process.send_signal(3)
+            self._process.send_signal(signal.SIGQUIT)
             self._process.wait(START_S)
             self._process = None
 

@@ -256,17 +256,40 @@ class ScriptedSynth(synth_rpc.SynthServiceServicer):
             raise pending.pop(0)
 
 
-@dataclass
 class ResearchPeers:
-    """The three scripts and where they are served."""
+    """The three scripts and where they are served; each can be stopped and started again."""
 
-    search: ScriptedSearch = field(default_factory=ScriptedSearch)
-    rerank: ScriptedRerank = field(default_factory=ScriptedRerank)
-    synth: ScriptedSynth = field(default_factory=ScriptedSynth)
-    ports: dict[str, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.search = ScriptedSearch()
+        self.rerank = ScriptedRerank()
+        self.synth = ScriptedSynth()
+        self.ports: dict[str, int] = {}
+        self._serving: dict[str, AsyncExitStack] = {}
 
-    def services(self, name: str) -> dict[str, Any]:
-        """What `serving` takes, for one of the three."""
+    def target(self, name: str) -> str:
+        """Where a peer listens, or listened."""
+        return f"127.0.0.1:{self.ports[name]}"
+
+    async def start(self, name: str, port: int = 0) -> None:
+        """Serve a peer."""
+        stack = AsyncExitStack()
+        running = await stack.enter_async_context(
+            serving(self._services(name), port=port, drain_s=0)
+        )
+        self.ports[name] = running.port
+        self._serving[name] = stack
+
+    async def stop(self, name: str) -> int:
+        """Stop a peer at once, breaking its calls; returns the port it had."""
+        await self._serving.pop(name).aclose()
+        return self.ports[name]
+
+    async def close(self) -> None:
+        """Stop what still runs."""
+        for name in list(self._serving):
+            await self.stop(name)
+
+    def _services(self, name: str) -> dict[str, Any]:
         match name:
             case "search":
                 return {
@@ -287,17 +310,14 @@ class ResearchPeers:
                     )
                 }
 
-    def target(self, name: str) -> str:
-        """Where a peer listens."""
-        return f"127.0.0.1:{self.ports[name]}"
-
 
 @asynccontextmanager
 async def research_peers() -> AsyncIterator[ResearchPeers]:
     """All three served on ports of the system's choice."""
     peers = ResearchPeers()
-    async with AsyncExitStack() as stack:
+    try:
         for name in ("search", "rerank", "synth"):
-            running = await stack.enter_async_context(serving(peers.services(name), drain_s=0.1))
-            peers.ports[name] = running.port
+            await peers.start(name)
         yield peers
+    finally:
+        await peers.close()

@@ -3,13 +3,15 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import grpc
+import pytest
 from pydantic import SecretStr
 
 from services.chassis.channel import open_channel
+from services.chassis.errors import RpcFailure, failure_of
 from services.orchestrator import process
 from services.orchestrator.ceilings import Harness
 from services.orchestrator.settings import Settings
@@ -118,10 +120,8 @@ async def orchestrator(settings: Settings, harness: Harness | None = None) -> As
             await running
 
 
-def code_of(error: grpc.aio.AioRpcError) -> str:
-    """The reason of a failed call."""
-    from services.chassis.errors import failure_of
-
-    with suppress(AttributeError):
-        return failure_of(error).reason
-    return ""
+async def refusal(calling: Awaitable[object]) -> RpcFailure:
+    """How a call failed."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await calling
+    return failure_of(caught.value)

@@ -46,6 +46,11 @@ async def patiently(
                 absent_since, pause = loop.time(), FIRST_PAUSE_S
             if loop.time() - absent_since + pause > patience_s:
                 raise
+        except PeerTimeout as error:
+            if absent_since is None or loop.time() - began > LONGEST_PAUSE_S * 5:
+                raise
+            # The deadline ended the last of many attempts to reach it.
+            raise PeerUnavailable(peer) from error
         await asyncio.sleep(pause * random.uniform(0.5, 1.0))
         pause = min(2 * pause, LONGEST_PAUSE_S)
 
