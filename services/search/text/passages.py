@@ -20,10 +20,9 @@ from services.search.text.paragraphs import ends_sentence, goes_on
 from services.search.text.parts import Part
 from services.search.text.sections import Stretch, divide
 
-FEWEST_WORDS = 180
 MOST_WORDS = 220
 # A passage of so many words rather ends with its paragraph than in the middle of the next.
-BORDER_WORDS = 150
+BORDER_WORDS = 120
 # A shorter rest is put to the passage before it.
 REST_WORDS = 60
 BLANK_LINE = "\n\n"
