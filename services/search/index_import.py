@@ -1,6 +1,5 @@
 """LanceDB without the REST client that it imports and search never uses."""
 
-import importlib
 import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
@@ -42,6 +41,6 @@ def import_lancedb() -> None:
     finder = UnusedModules()
     sys.meta_path.insert(0, finder)
     try:
-        importlib.import_module("lancedb")
+        import lancedb  # noqa: F401
     finally:
         sys.meta_path.remove(finder)

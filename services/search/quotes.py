@@ -125,9 +125,7 @@ def _pieces(text: str) -> Iterator[tuple[int, str, bool]]:
             position, piece = _fold_dash(text, position)
         elif character.isspace():
             position = _skip_space(text, position)
-            # Space around a dash is a matter of taste, at the ends it says nothing.
-            nothing = last in ("", "-") or text[position : position + 1] in DASHES
-            piece = "" if nothing or position == len(text) else " "
+            piece = "" if _is_idle_space(last, text[position : position + 1]) else " "
         else:
             position += 1
             while position < len(text) and unicodedata.combining(text[position]):
@@ -136,6 +134,13 @@ def _pieces(text: str) -> Iterator[tuple[int, str, bool]]:
         if piece:
             last = piece[-1]
             yield begin, piece, False
+
+
+def _is_idle_space(before: str, after: str) -> bool:
+    """Whether white space says nothing: at the ends, around a dash, beside a script without it."""
+    if not before or not after or before == "-" or after in DASHES:
+        return True
+    return bool(CJK_CHARACTER.match(before) or CJK_CHARACTER.match(after))
 
 
 def _fold_letters(cluster: str) -> str:

@@ -1,0 +1,246 @@
+"""The index: documents appear whole or not at all, and outlive their encoder and a full disk."""
+
+import asyncio
+import errno
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from services.search import index_schema as schema
+from services.search.errors import DiskFull
+from services.search.index import Index, open_index
+from services.search.index_rows import IndexedText
+from services.search.index_writer import IndexWriter
+from services.search.library.planned import fingerprint, plan
+from services.search.library.texts import plain_text
+from services.search.text.passages import structure_plain
+from tests.fakes.search_library import Shelf
+
+ENCODER = "words/1"
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[tuple[Index, IndexWriter]]:
+    async with open_index(str(folder), cache_bytes=1 << 24) as index:
+        yield index, IndexWriter(index)
+
+
+@pytest.fixture
+async def stored(tmp_path: Path) -> AsyncIterator[tuple[Index, IndexWriter]]:
+    async with opened(tmp_path / "index") as both:
+        yield both
+
+
+def text_of(key: str, abstract: str, folder: Path) -> IndexedText:
+    (planned,) = plan(Shelf(folder).item(key, f"Title {key}", abstract=abstract).records)
+    return plain_text(
+        planned, fingerprint(planned), structure_plain(abstract, planned.document_id, "Abstract")
+    )
+
+
+async def words(index: Index, query: str, limit: int = 10) -> list[str]:
+    documents = await index.documents()
+    found = await index.best_by_words(
+        query, documents=documents, within=frozenset(documents.by_id), limit=limit
+    )
+    return [one.document_id for one in found]
+
+
+async def test_a_half_written_document_is_invisible(
+    stored: tuple[Index, IndexWriter], tmp_path: Path
+) -> None:
+    index, writer = stored
+    await writer.commit([text_of("WHOLE", "Sleep and memory.", tmp_path)])
+    half = text_of("HALF", "Sleep and memory, half written.", tmp_path)
+    await index.passages_table.add(schema.arrow(schema.passage_rows(half), schema.PASSAGES))
+    await index.pages_table.add(schema.arrow(schema.page_rows(half), schema.PAGES))
+    documents = await index.documents()
+    assert set(documents.by_id) == {"user/WHOLE#abstract"}
+    assert await words(index, "sleep memory") == ["user/WHOLE#abstract"]
+    assert await index.passages([half.passages[0].passage_id], documents) == {}
+
+
+async def test_a_document_in_a_new_generation_replaces_the_old_at_once(
+    stored: tuple[Index, IndexWriter], tmp_path: Path
+) -> None:
+    index, writer = stored
+    await writer.commit([text_of("ITEM", "Naps help nurses.", tmp_path)])
+    await writer.commit([text_of("ITEM", "Caffeine helps drivers.", tmp_path)])
+    assert await words(index, "naps nurses") == []
+    assert await words(index, "caffeine drivers") == ["user/ITEM#abstract"]
+    (document,) = (await index.documents()).by_id.values()
+    (passage,) = await index.passages_of(document)
+    assert passage.text == "Caffeine helps drivers."
+
+
+async def test_dead_rows_do_not_crowd_out_live_ones(
+    stored: tuple[Index, IndexWriter], tmp_path: Path
+) -> None:
+    index, writer = stored
+    for _ in range(12):
+        await writer.commit([text_of("ITEM", "Spindles, spindles, spindles.", tmp_path)])
+    await writer.commit([text_of("OTHER", "A long text that names spindles once.", tmp_path)])
+    assert await words(index, "spindles", limit=2) == ["user/ITEM#abstract", "user/OTHER#abstract"]
+
+
+async def test_a_sweep_deletes_what_belongs_to_nothing(
+    stored: tuple[Index, IndexWriter], tmp_path: Path
+) -> None:
+    index, writer = stored
+    old = text_of("ITEM", "Old text.", tmp_path)
+    await writer.commit([old])
+    await add_vectors(writer, old)
+    fresh = text_of("ITEM", "New text.", tmp_path)
+    await writer.commit([fresh])
+    await add_vectors(writer, fresh)
+    await writer.sweep(ENCODER, alone=True)
+    assert await index.passages_table.count_rows() == 1
+    assert await index.pages_table.count_rows() == 1
+    assert await index.vectors_done(ENCODER) == 1
+    assert await writer.unembedded(ENCODER) == []
+
+
+async def test_a_sweep_beside_another_writer_spares_rows_that_may_be_its_work(
+    stored: tuple[Index, IndexWriter], tmp_path: Path
+) -> None:
+    index, writer = stored
+    half = text_of("HALF", "Half written.", tmp_path)
+    await index.passages_table.add(schema.arrow(schema.passage_rows(half), schema.PASSAGES))
+    await writer.sweep(None, alone=False)
+    assert await index.passages_table.count_rows() == 1
+
+
+async def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path / "index") as (_, one), opened(tmp_path / "index") as (index, two):
+        texts = [text_of(f"K{n}", f"Text number {n}.", tmp_path) for n in range(20)]
+        await asyncio.gather(
+            *(
+                writer.commit([text])
+                for writer, half in ((one, texts[::2]), (two, texts[1::2]))
+                for text in half
+            )
+        )
+        assert len((await index.documents()).by_id) == 20
+        assert await index.passages_table.count_rows() == 20
+
+
+async def test_another_process_sees_a_commit_at_its_next_query(tmp_path: Path) -> None:
+    async with opened(tmp_path / "index") as (reader, _), opened(tmp_path / "index") as (_, writer):
+        assert await words(reader, "sleep") == []
+        await writer.commit([text_of("ITEM", "Sleep.", tmp_path)])
+        assert await words(reader, "sleep") == ["user/ITEM#abstract"]
+        await writer.remove(["user/ITEM#abstract"])
+        assert await words(reader, "sleep") == []
+
+
+async def test_an_index_is_found_again_with_all_it_held(tmp_path: Path) -> None:
+    text = text_of("ITEM", "Sleep it off.", tmp_path)
+    async with opened(tmp_path / "index") as (_, writer):
+        await writer.commit([text])
+        await writer.tidy(None)
+    async with opened(tmp_path / "index") as (index, _):
+        (document,) = (await index.documents()).by_id.values()
+        assert document == text.document
+        assert tuple(await index.passages_of(document)) == text.passages
+        assert tuple(await index.pages_of(document)) == text.pages
+        assert await index.sections(document) == text.sections
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ('"sleep" AND (memory OR', True),
+        ("title:sleep^2 ~ * ? \\ /", True),
+        ("sleep' OR '1'='1", True),
+        ("睡眠", True),
+        ("記憶の固定化", True),
+        ("Schlafstorung", True),
+        ("😀", False),
+        ("\x00\x01", False),
+        ("--;", False),
+        ("x" * 1_000, False),
+        ("the of and", False),
+    ],
+)
+async def test_a_query_is_text_whatever_it_looks_like(
+    query: str, found: bool, odd_texts: Index
+) -> None:
+    assert bool(await words(odd_texts, query)) is found
+
+
+@pytest.fixture(scope="module")
+async def odd_texts(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Index]:
+    folder = tmp_path_factory.mktemp("odd")
+    async with opened(folder / "index") as (index, writer):
+        await writer.commit(
+            [
+                text_of("LATIN", "Sleep 😀 and Schlafstörung.", folder),
+                text_of("CJK", "睡眠は記憶の固定化を促進する。", folder),
+            ]
+        )
+        yield index
+
+
+async def test_odd_keys_do_not_break_a_filter(
+    stored: tuple[Index, IndexWriter], tmp_path: Path
+) -> None:
+    index, writer = stored
+    text = text_of("O'KEY\"; --", "Sleep.", tmp_path)
+    await writer.commit([text])
+    (document,) = (await index.documents()).by_id.values()
+    assert len(await index.passages_of(document)) == 1
+    await writer.remove([document.document_id])
+    assert not (await index.documents()).by_id
+
+
+class FullTable:
+    """A table on a full disk: reads work, writes do not."""
+
+    def __init__(self, table: object) -> None:
+        self._table = table
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._table, name)
+
+    async def add(self, data: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+async def test_a_full_disk_is_one_error_and_what_was_there_stays_readable(
+    stored: tuple[Index, IndexWriter], tmp_path: Path
+) -> None:
+    index, writer = stored
+    await writer.commit([text_of("KEPT", "Sleep well.", tmp_path)])
+    real = index.passages_table
+    index.passages_table = FullTable(real)  # type: ignore[assignment]
+    with pytest.raises(DiskFull):
+        await writer.commit([text_of("LOST", "Sleep badly.", tmp_path)])
+    assert await words(index, "sleep") == ["user/KEPT#abstract"]
+    index.passages_table = real
+    await writer.commit([text_of("LOST", "Sleep badly.", tmp_path)])
+    assert len(await words(index, "sleep")) == 2
+
+
+async def test_a_new_encoder_takes_over_when_it_is_activated(
+    stored: tuple[Index, IndexWriter], tmp_path: Path
+) -> None:
+    index, writer = stored
+    text = text_of("ITEM", "Sleep.", tmp_path)
+    await writer.commit([text])
+    await add_vectors(writer, text)
+    await writer.activate(ENCODER)
+    await add_vectors(writer, text, "words/2")
+    assert await index.active_encoder() == ENCODER
+    await writer.activate("words/2")
+    assert await index.active_encoder() == "words/2"
+    tables = (await index.connection.list_tables()).tables
+    assert schema.vectors_table(ENCODER) not in tables
+
+
+async def add_vectors(writer: IndexWriter, text: IndexedText, encoder: str = ENCODER) -> None:
+    missing = await writer.unembedded(encoder)
+    assert [one.passage_id for one in missing] == [one.passage_id for one in text.passages]
+    await writer.add_vectors(encoder, missing, np.ones((len(missing), 8), dtype=np.float32))

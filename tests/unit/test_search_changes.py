@@ -1,0 +1,181 @@
+"""What a sync has to do, and how much of an item was read."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from services.search.index_rows import IndexedDocument, Kind, Reading
+from services.search.library.changes import compare, item_readings, settled_abstracts
+from services.search.library.planned import Planned, ancestors_of, fingerprint, plan
+from services.search.library.records import (
+    Annotation,
+    Collection,
+    LinkMode,
+    Note,
+    Tag,
+    Unread,
+)
+from services.search.library.texts import unread_text, with_facts
+from tests.fakes.search_library import EMPTY, Shelf
+
+
+def planned_of(shelf: Shelf) -> dict[str, Planned]:
+    return {one.document_id: one for one in plan(shelf.records)}
+
+
+def indexed(planned: Planned, *, fingerprint: str = "f", passages: int = 1) -> IndexedDocument:
+    return replace(unread_text(planned, fingerprint).document, passages=passages)
+
+
+def test_abstract_and_file_of_an_item_are_documents_with_its_facts(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path).collection("OUTER").collection("INNER", "OUTER")
+    shelf.item("ITEM", "On Sleep", abstract="We slept.", collections=("INNER",))
+    shelf.file("FILE", "ITEM", "text")
+    documents = planned_of(shelf)
+    assert set(documents) == {"user/ITEM#abstract", "user/FILE"}
+    file = documents["user/FILE"]
+    assert (file.title, file.creators, file.year) == ("On Sleep", ("Ada Lovelace",), "2020")
+    assert file.collections == ("user/INNER", "user/OUTER")
+    assert (file.item_key, file.attachment_key) == ("ITEM", "FILE")
+    assert documents["user/ITEM#abstract"].text == "We slept."
+
+
+def test_an_item_without_any_text_is_kept_with_the_reason(tmp_path: Path) -> None:
+    (one,) = plan(Shelf(tmp_path).item("ITEM", "Bare").records)
+    assert one.kind is Kind.ABSTRACT
+    assert one.detail
+
+
+def test_a_web_link_is_no_document_and_a_snapshot_is_one_that_is_not_read(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path).item("ITEM", "Page", abstract="x").file("FILE", "ITEM", "text")
+    (file,) = shelf.records.attachments
+    page = replace(file, key="HTML", content_type="text/html", path=tmp_path / "page.html")
+    link = replace(file, key="LINK", link_mode=LinkMode.LINKED_URL, path=None)
+    documents = {
+        one.document_id: one for one in plan(replace(shelf.records, attachments=(file, page, link)))
+    }
+    assert "user/LINK" not in documents
+    assert documents["user/HTML"].unread is Unread.UNSUPPORTED_TYPE
+    assert documents["user/HTML"].path is None
+
+
+def test_notes_and_annotations_are_documents_of_their_own_kind(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path).item("ITEM", "Paper", tags=(Tag(name="a", automatic=False),))
+    shelf.file("FILE", "ITEM", "text")
+    note = Note(library="user", key="NOTE", parent_key=None, title="Idea", text="An idea.")
+    mark = Annotation(
+        library="user",
+        key="MARK",
+        attachment_key="FILE",
+        kind="highlight",
+        text="Marked.",
+        comment="Why?",
+        color="#ffd400",
+        page_label="iv",
+        page_index=3,
+        tags=(Tag(name="b", automatic=False),),
+    )
+    ink = replace(mark, key="INK", text="", comment="")
+    records = replace(shelf.records, notes=(note,), annotations=(mark, ink))
+    documents = {one.document_id: one for one in plan(records)}
+    assert "user/INK" not in documents
+    alone, marked = documents["user/NOTE"], documents["user/MARK"]
+    assert (alone.kind, alone.item_key, alone.title) == (Kind.NOTE, "NOTE", "Idea")
+    assert (marked.kind, marked.item_key, marked.title) == (Kind.ANNOTATION, "ITEM", "Paper")
+    assert marked.text == "Marked.\n\nWhy?"
+    assert marked.tags == ("a", "b")
+    assert marked.place is not None
+    assert (marked.place.page_index, marked.place.page_label) == (3, "iv")
+
+
+def test_a_circle_of_collections_ends() -> None:
+    circle = [
+        Collection(library="user", key="A", name="A", parent_key="B"),
+        Collection(library="user", key="B", name="B", parent_key="A"),
+    ]
+    assert ancestors_of(circle)["user", "A"] == {"A", "B"}
+
+
+def test_an_empty_library_makes_no_documents() -> None:
+    assert plan(EMPTY) == []
+
+
+def test_a_changed_file_has_another_fingerprint_and_a_missing_one_has_one(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path).file("FILE", None, "text")
+    (one,) = plan(shelf.records)
+    before = fingerprint(one)
+    assert fingerprint(one) == before
+    shelf.file("FILE", None, "longer text")
+    assert fingerprint(one) != before
+    (tmp_path / "FILE.pdf").unlink()
+    assert fingerprint(one).endswith("gone")
+
+
+def test_only_what_changed_is_done(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    for key in ("SAME", "TEXT", "NAME", "TAGS", "NEW"):
+        shelf.item(key, key, abstract="x")
+    planned = planned_of(shelf)
+    index = {
+        document_id: indexed(one)
+        for document_id, one in planned.items()
+        if "NEW" not in document_id
+    }
+    index["user/NAME#abstract"] = replace(index["user/NAME#abstract"], title="Old")
+    index["user/TAGS#abstract"] = replace(index["user/TAGS#abstract"], tags=("old",))
+    index["user/GONE"] = replace(index["user/SAME#abstract"], document_id="user/GONE")
+    prints = dict.fromkeys(planned, "f") | {"user/TEXT#abstract": "g"}
+    changes = compare(list(planned.values()), prints, index, everything=False)
+    assert [one.item_key for one in changes.to_read] == ["TEXT", "NEW"]
+    assert [one.item_key for one in changes.to_retitle] == ["NAME"]
+    assert [one.item_key for one in changes.to_relabel] == ["TAGS"]
+    assert changes.to_remove == ("user/GONE",)
+
+
+def test_nothing_to_do_is_said_and_a_full_sync_reads_everything(tmp_path: Path) -> None:
+    planned = planned_of(Shelf(tmp_path).item("ITEM", "T", abstract="x"))
+    index = {document_id: indexed(one) for document_id, one in planned.items()}
+    prints = dict.fromkeys(planned, "f")
+    assert not compare(list(planned.values()), prints, index, everything=False).any
+    assert len(compare(list(planned.values()), prints, index, everything=True).to_read) == 1
+
+
+def test_an_item_is_as_well_read_as_its_best_file_else_its_abstract(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    for key in ("FULL", "PART", "ABST", "NONE"):
+        shelf.item(key, key, abstract="" if key == "NONE" else "x").file(f"F{key}", key, "t")
+    documents = {one.document_id: indexed(one) for one in plan(shelf.records)}
+    states = {"FULL": Reading.FULL, "PART": Reading.PARTIAL}
+    documents = {
+        name: replace(
+            one,
+            reading=states.get(one.item_key, Reading.UNREADABLE),
+            passages=one.passages if one.item_key in states or one.kind is Kind.ABSTRACT else 0,
+        )
+        for name, one in documents.items()
+    }
+    assert item_readings(documents.values()) == {
+        ("user", "FULL"): Reading.FULL,
+        ("user", "PART"): Reading.PARTIAL,
+        ("user", "ABST"): Reading.ABSTRACT_ONLY,
+        ("user", "NONE"): Reading.UNREADABLE,
+    }
+
+
+def test_an_abstract_says_when_it_stands_alone_and_why(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path).item("ITEM", "T", abstract="x").file("FILE", "ITEM", "t")
+    abstract, file = (indexed(one) for one in plan(shelf.records))
+    locked = replace(file, reading=Reading.UNREADABLE, reading_reason="Locked.", passages=0)
+    (settled,) = settled_abstracts([replace(abstract, reading=Reading.FULL), locked])
+    assert (settled.reading, settled.reading_reason) == (Reading.ABSTRACT_ONLY, "Locked.")
+    assert settled_abstracts([settled, locked]) == []
+    read = replace(file, reading=Reading.FULL)
+    (again,) = settled_abstracts([settled, read])
+    assert (again.reading, again.reading_reason) == (Reading.FULL, "")
+
+
+def test_facts_of_the_plan_replace_those_of_the_index_and_the_text_stays(tmp_path: Path) -> None:
+    (one,) = plan(Shelf(tmp_path).item("ITEM", "T", abstract="x").records)
+    old = replace(indexed(one), tags=("old",), generation="kept")
+    fresh = with_facts(one, old)
+    assert one.describes(fresh)
+    assert fresh.generation == "kept"
