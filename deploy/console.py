@@ -16,6 +16,7 @@ class Console:
     def __init__(self, stream: TextIO, *, quiet: bool = False) -> None:
         self._stream = stream
         self._quiet = quiet
+        self._hushed = False
         is_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
         self._coloured = is_terminal and not os.environ.get("NO_COLOR")
 
@@ -38,9 +39,13 @@ class Console:
         if not self._quiet:
             self._write(f"{self._prefix(name)} {self._painted(text, YELLOW)}")
 
+    def hush(self) -> None:
+        """Relay no more: while everything stops, every process misses some other one."""
+        self._hushed = True
+
     def relay(self, name: str, line: LogLine) -> None:
         """A warning or an error that a process wrote; anything milder stays in its log."""
-        if self._quiet or line.severity < Severity.WARNING:
+        if self._quiet or self._hushed or line.severity < Severity.WARNING:
             return
         colour = RED if line.severity >= Severity.ERROR else YELLOW
         self._write(f"{self._prefix(name)} {self._painted(line.text, colour)}")

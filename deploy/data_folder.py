@@ -13,6 +13,8 @@ from platformdirs import site_state_path, user_data_path
 from deploy.failure import CannotStart
 
 DATA_VARIABLE = "ZOCRATES_DATA"
+# Windows has no such flag; there the file is written as any other.
+SYNCHRONOUS = getattr(os, "O_SYNC", 0)
 LEAST_FREE_BYTES = 200 * 1024 * 1024
 
 
@@ -125,16 +127,23 @@ def lasting_secret(path: Path) -> str:
         return path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
         value = secrets.token_urlsafe(32)
-        write_private(path, value + "\n")
+        write_lasting(path, value + "\n")
         return value
 
 
 def write_private(path: Path, text: str) -> None:
     """Replace a file at once by one that only its owner can read."""
+    os.replace(_written_beside(path, text, os.O_TRUNC), path)
+
+
+def write_lasting(path: Path, text: str) -> None:
+    """The same, for what must be there after a power failure too; that takes its time."""
+    os.replace(_written_beside(path, text, os.O_TRUNC | SYNCHRONOUS), path)
+
+
+def _written_beside(path: Path, text: str, flags: int) -> Path:
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | flags, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+    return beside

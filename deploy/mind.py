@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from deploy.data_folder import write_private
+from deploy.data_folder import write_lasting
 from deploy.failure import CannotStart
 
 OFFLINE = "offline"
@@ -40,7 +40,7 @@ class ChosenMind:
     def save(self, path: Path) -> None:
         """Keep the choice; only its owner can read the file."""
         content = {"provider": self.provider, "model": self.model, "key": self.key}
-        write_private(path, json.dumps(content, indent=2) + "\n")
+        write_lasting(path, json.dumps(content, indent=2) + "\n")
 
     def explanation(self) -> str:
         """What the choice means: what is used, and which text would leave this machine."""

@@ -214,7 +214,8 @@ def _stop_requests(stack: LocalStack, console: Console, *, watch_stdin: bool) ->
             signal.signal(number, on_signal)
 
     def read_to_the_end() -> None:
-        while sys.stdin.buffer.read(4096):
+        # Not through sys.stdin, whose lock would be held while Python shuts down.
+        while os.read(sys.stdin.fileno(), 4096):
             continue
         loop.call_soon_threadsafe(stop.set)
 

@@ -52,6 +52,7 @@ class Supervisor:
     async def stop(self, order: Iterable[Iterable[str]]) -> None:
         """Stop the processes, those of one group together, one group after the other."""
         self._stopping.set()
+        self._console.hush()
         for names in order:
             children = [self._children[name] for name in names if name in self._children]
             await asyncio.gather(*(child.stop() for child in children))
@@ -101,7 +102,8 @@ class Supervisor:
     async def _end(self, child: Child) -> int:
         code = await child.ended()
         self._children.pop(child.program.name, None)
-        self._changed()
+        if not self._stopping.is_set():
+            self._changed()
         return code
 
     async def _pause(self, seconds: float) -> None:
