@@ -33,15 +33,24 @@ export function createLibrary() {
 	);
 	let timer = null;
 
+	/** Questions about earlier runs work without the library, so its absence is told, not thrown. */
 	async function refresh() {
 		clearTimeout(timer);
-		let state = await read('/library');
-		fill(line, lineText(state));
-		fill(facts, factList(state));
-		showProgress(state.running);
-		let isUnfinished = state.running || state.vectors.done < state.vectors.total;
-		if (isUnfinished) {
-			timer = setTimeout(() => refresh().catch(() => fill(line, 'Library: away')), LOOK_AGAIN_MS);
+		let isSettled = false;
+		try {
+			let state = await read('/library');
+			fill(line, lineText(state));
+			fill(facts, factList(state));
+			showProgress(state.running);
+			isSettled = !state.running && state.vectors.done >= state.vectors.total;
+		}
+		catch (error) {
+			fill(line, 'Library: away');
+			fill(facts, h('p', { class: 'status away' }, error.message));
+			isSettled = !error.isPassing;
+		}
+		if (!isSettled) {
+			timer = setTimeout(refresh, LOOK_AGAIN_MS);
 		}
 	}
 
@@ -61,8 +70,7 @@ export function createLibrary() {
 			await refresh();
 		}
 		catch (error) {
-			show(progress, true);
-			fill(progress, error.message);
+			showProgress({ phase: 'failed', error: error.message });
 		}
 		finally {
 			update.disabled = false;

@@ -51,7 +51,7 @@ async function enter() {
 		hasEntered = true;
 		let wanted = /^#session=([0-9a-f]{32})$/.exec(location.hash)?.[1];
 		await (wanted ? open(wanted) : conversation.clear());
-		at('prompt').focus();
+		at('prompt').focus({ preventScroll: true });
 	}
 	catch (error) {
 		tellTrouble(error);
@@ -104,7 +104,7 @@ function startNew() {
 	conversation.clear();
 	sessions.select(null);
 	toggleSessions(false);
-	at('prompt').focus();
+	at('prompt').focus({ preventScroll: true });
 }
 
 function submit(event) {

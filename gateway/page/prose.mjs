@@ -11,8 +11,8 @@ export function prose(text, chip) {
 function blockElement(block, chip) {
 	switch (block.type) {
 		case 'heading':
-			// The page has its own first two levels.
-			return h(`h${Math.min(block.level + 2, 6)}`, {}, inlineElements(block.children, chip));
+			// The page has its own first two levels, and an answer needs no more than two.
+			return h(block.level < 3 ? 'h3' : 'h4', {}, inlineElements(block.children, chip));
 		case 'rule':
 			return h('hr');
 		case 'fence':
