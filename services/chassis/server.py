@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TypeAlias
@@ -77,6 +77,38 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         return handler
 
 
+class StreamClosing(grpc.aio.ServerInterceptor):
+    """Closes the tracing of a stream in the task that ran it, also when the caller goes away.
+
+    gRPC leaves an unfinished generator to the garbage collector, which closes it in another
+    context, where tracing cannot take back what it set and logs an error.
+    """
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler:
+        """Wrap server-streaming handlers."""
+        handler = await continuation(handler_call_details)
+        if handler is None or handler.unary_stream is None:
+            return handler
+        return grpc.unary_stream_rpc_method_handler(
+            _closing(handler.unary_stream),
+            request_deserializer=handler.request_deserializer,
+            response_serializer=handler.response_serializer,
+        )
+
+
+def _closing(call: Callable[..., Any]) -> Callable[..., Any]:
+    async def closing(request: Any, context: Context) -> None:
+        async with aclosing(call(request, context)) as replies:
+            async for reply in replies:
+                await context.write(reply)
+
+    return closing
+
+
 def _guarded(call: Callable[..., Any], method: str) -> Callable[..., Any]:
     async def guarded(request: Any, context: Context) -> Any:
         try:
@@ -93,8 +125,9 @@ def _guarded(call: Callable[..., Any], method: str) -> Callable[..., Any]:
 def _guarded_stream(call: Callable[..., Any], method: str) -> Callable[..., Any]:
     async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
         try:
-            async for reply in call(request, context):
-                yield reply
+            async with aclosing(call(request, context)) as replies:
+                async for reply in replies:
+                    yield reply
         except (ServiceError, grpc.aio.AbortError) as error:
             await _abort(context, error)
         except Exception as error:  # the process edge: a bug must not leak or kill the server
@@ -132,7 +165,9 @@ async def serving(
     tracing = aio_server_interceptor(  # type: ignore[no-untyped-call]
         filter_=filters.negate(filters.health_check())
     )
-    server = grpc.aio.server(interceptors=[tracing, ErrorInterceptor()], options=OPTIONS)
+    server = grpc.aio.server(
+        interceptors=[StreamClosing(), tracing, ErrorInterceptor()], options=OPTIONS
+    )
     for register in services.values():
         register(server)
     probes = health.aio.HealthServicer()

@@ -96,6 +96,43 @@ async def test_a_stream_fails_after_what_it_sent(
     assert "secret" not in (raised.value.details() or "")
 
 
+class EndlessLibrary(rpc.LibraryServiceServicer):
+    """Sends for ever, and tells when it was closed."""
+
+    def __init__(self) -> None:
+        self.closed = asyncio.Event()
+
+    async def Sync(
+        self, request: pb.SyncRequest, context: server.Context
+    ) -> AsyncIterator[pb.SyncProgress]:
+        try:
+            while True:
+                yield pb.SyncProgress(done=1)
+        finally:
+            self.closed.set()
+
+
+async def test_a_stream_whose_caller_goes_away_is_closed_and_leaves_no_trace_context(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    library = EndlessLibrary()
+    services = {
+        "zocrates.search.v1.LibraryService": lambda s: rpc.add_LibraryServiceServicer_to_server(
+            library, s
+        )
+    }
+    async with (
+        server.serving(services, drain_s=0.1) as running,
+        channel.open_channel(f"127.0.0.1:{running.port}") as open_,
+    ):
+        call = rpc.LibraryServiceStub(open_).Sync(pb.SyncRequest(), timeout=5)
+        assert (await call.read()).done == 1
+        call.cancel()
+        async with asyncio.timeout(5):
+            await library.closed.wait()
+    assert not [record for record in caplog.records if record.name.startswith("opentelemetry")]
+
+
 async def test_a_call_without_a_reply_ends_at_its_deadline(stub: grpc.aio.Channel) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as raised:
         await rpc.SearchServiceStub(stub).SearchCorpus(
