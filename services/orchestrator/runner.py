@@ -82,7 +82,9 @@ class Runner:
         if room <= 0:
             return
         try:
-            claimed = await self._runs.claim(self._name, limit=room, lease_s=self._pace.lease_s)
+            claimed = await self._runs.claim(
+                self._name, held=list(self._held), limit=room, lease_s=self._pace.lease_s
+            )
         except DatabaseDown as error:
             log.warning("claim_waits_for_database", cause=error.cause)
             return

@@ -86,6 +86,7 @@ CLAIM = text("""
         SELECT id FROM run
         WHERE state IN ('QUEUED', 'RUNNING') AND schema_version <= :schema_version
           AND (state = 'QUEUED' OR lease_until < clock_timestamp())
+          AND NOT (id = ANY(:held))
         ORDER BY create_time LIMIT :limit FOR UPDATE SKIP LOCKED
     )
     RETURNING id, session_id, ordinal, prompt, active_items, scope, options, ceilings, stage, pass,
@@ -141,13 +142,19 @@ class Runs:
             )
         return Started(session_id=session_id, run_id=run_id, replayed=False)
 
-    async def claim(self, owner: str, *, limit: int, lease_s: float) -> tuple[ClaimedRun, ...]:
-        """Take due runs, oldest first; of several claimers each run gets one."""
+    async def claim(
+        self, owner: str, *, held: Sequence[str] = (), limit: int, lease_s: float
+    ) -> tuple[ClaimedRun, ...]:
+        """Take due runs, oldest first; of several claimers each run gets one.
+
+        What the claimer still works on is left out: an outage ends its lease, not its work.
+        """
         rows = await self._database.fetch(
             CLAIM,
             {
                 "running": states.target(Action.CLAIM),
                 "owner": owner,
+                "held": list(held),
                 "lease_s": lease_s,
                 "limit": limit,
                 "schema_version": states.SCHEMA_VERSION,

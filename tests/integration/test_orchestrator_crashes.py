@@ -1,0 +1,225 @@
+"""What dies in the middle of a run, and how the run goes on."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from services.chassis.channel import open_channel
+from services.orchestrator.store.database import Database
+from tests.fakes.research_peers import ResearchPeers, call, conclude, passage, research_peers
+from tests.integration.orchestrator_stage import (
+    Chat,
+    eventually,
+    kinds,
+    orchestrator,
+    refusal,
+    settings_for,
+)
+from tests.servers import NatsServer, PostgresServer
+from zocrates.orchestrator.v1 import chat_pb2 as pb
+from zocrates.orchestrator.v1 import chat_pb2_grpc as rpc
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+async def peers() -> AsyncIterator[ResearchPeers]:
+    async with research_peers() as served:
+        served.search.hits = {"sleep": [passage(1), passage(2)], "memory": [passage(3)]}
+        served.synth.script = [
+            [call("search_corpus", query="sleep")],
+            [call("search_corpus", query="memory")],
+            [conclude()],
+        ]
+        yield served
+
+
+@asynccontextmanager
+async def orchestrator_process(
+    database_url: str, nats_url: str, peers: ResearchPeers
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, Chat]]:
+    """An orchestrator in a process of its own, which the test may kill."""
+    settings = settings_for(database_url, nats_url, peers)
+    environment = {
+        "ORCHESTRATOR_DATABASE_URL": database_url,
+        "ORCHESTRATOR_NATS_URL": nats_url,
+        "ORCHESTRATOR_SEARCH_TARGET": peers.target("search"),
+        "ORCHESTRATOR_RERANK_TARGET": peers.target("rerank"),
+        "ORCHESTRATOR_SYNTH_TARGET": peers.target("synth"),
+        "ORCHESTRATOR_PORT": str(settings.port),
+        "ORCHESTRATOR_LEASE_S": "1",
+        "ORCHESTRATOR_RENEW_S": "0.2",
+        "ORCHESTRATOR_POLL_S": "0.1",
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "services.orchestrator"),
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with open_channel(f"127.0.0.1:{settings.port}") as channel:
+            await asyncio.wait_for(channel.channel_ready(), 30)
+            yield process, Chat(stub=rpc.ChatServiceStub(channel))
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await asyncio.wait_for(process.wait(), 30)
+
+
+def assert_told_once(page: pb.ListEventsResponse) -> None:
+    """No gap in the sequence, and one call and one result for each step."""
+    assert [event.sequence for event in page.events] == list(range(1, len(page.events) + 1))
+    for kind in ("tool_call", "tool_result"):
+        told = [getattr(one, kind).step_id for one in page.events if one.HasField(kind)]
+        assert len(told) == len(set(told)), told
+
+
+async def test_a_killed_orchestrator_is_replaced_and_no_recorded_step_runs_again(
+    database_url: str, nats_server: NatsServer, peers: ResearchPeers
+) -> None:
+    gate = asyncio.Event()
+    peers.search.gates["memory"] = gate
+    async with orchestrator_process(database_url, nats_server.url, peers) as (first, chat):
+        turn = await chat.start("Does sleep help memory?")
+
+        async def is_held() -> bool:
+            return peers.search.calls["memory"] == 1
+
+        await eventually(is_held, "the second search")
+        first.kill()
+        await first.wait()
+    gate.set()
+    async with orchestrator(settings_for(database_url, nats_server.url, peers)) as chat:
+        page = await chat.finished(turn)
+    assert page.state == pb.RUN_STATE_COMPLETED
+    assert_told_once(page)
+    assert peers.search.calls["sleep"] == 1
+    assert peers.search.calls["memory"] == 2
+    assert page.events[-1].answer.usage.calls == 2
+    assert page.events[-1].answer.usage.passages == 3
+
+
+async def test_after_a_crash_while_writing_the_text_begins_again(
+    database_url: str, database: Database, nats_server: NatsServer, peers: ResearchPeers
+) -> None:
+    gate = asyncio.Event()
+    peers.synth.writing_gate = gate
+    async with orchestrator_process(database_url, nats_server.url, peers) as (first, chat):
+        turn = await chat.start("Does sleep help memory?")
+
+        async def is_writing() -> bool:
+            return len(peers.synth.syntheses) == 1 and "rerank" in kinds(await chat.page(turn))
+
+        await eventually(is_writing, "the synthesis")
+        await eventually(lambda: has_attempt(database), "the recorded attempt")
+        first.kill()
+        await first.wait()
+    gate.set()
+    async with orchestrator(settings_for(database_url, nats_server.url, peers)) as chat:
+        page = await chat.finished(turn)
+    assert page.state == pb.RUN_STATE_COMPLETED
+    assert [one.answer_reset.attempt for one in page.events if one.HasField("answer_reset")] == [2]
+    assert_told_once(page)
+
+
+async def has_attempt(database: Database) -> bool:
+    rows = await database.fetch(text("SELECT key FROM step WHERE key = 'synthesize'"))
+    return bool(rows)
+
+
+async def test_a_stopped_orchestrator_hands_its_run_over_at_once(
+    database_url: str, database: Database, nats_server: NatsServer, peers: ResearchPeers
+) -> None:
+    gate = asyncio.Event()
+    peers.search.gates["memory"] = gate
+    settings = settings_for(database_url, nats_server.url, peers, drain_s=0.3, lease_s=60)
+    async with orchestrator(settings) as chat:
+        turn = await chat.start("Does sleep help memory?")
+
+        async def is_held() -> bool:
+            return peers.search.calls["memory"] == 1
+
+        await eventually(is_held, "the second search")
+    (row,) = await database.fetch(text("SELECT state, lease_owner FROM run"))
+    assert (row.state, row.lease_owner) == ("QUEUED", None)
+    gate.set()
+    async with orchestrator(settings_for(database_url, nats_server.url, peers)) as chat:
+        page = await chat.finished(turn)
+    assert page.state == pb.RUN_STATE_COMPLETED
+    assert_told_once(page)
+
+
+async def test_a_holder_that_lost_its_lease_drops_its_result(
+    database_url: str, database: Database, nats_server: NatsServer, peers: ResearchPeers
+) -> None:
+    gate = asyncio.Event()
+    peers.search.gates["memory"] = gate
+    async with orchestrator(settings_for(database_url, nats_server.url, peers)) as chat:
+        turn = await chat.start("Does sleep help memory?")
+
+        async def is_held() -> bool:
+            return peers.search.calls["memory"] == 1
+
+        await eventually(is_held, "the second search")
+        # Somebody else takes the run and never works on it.
+        await database.fetch(
+            text(
+                "UPDATE run SET lease_epoch = lease_epoch + 1, "
+                "lease_until = now() + interval '1 hour'"
+            )
+        )
+        before = kinds(await chat.page(turn))
+        gate.set()
+
+        async def is_dropped() -> bool:
+            # The next run of another session shows that the runner is alive and rid of the first.
+            return bool((await chat.answer("hello")).markdown)
+
+        await eventually(is_dropped, "another run")
+        assert kinds(await chat.page(turn)) == before
+
+
+async def test_the_database_may_go_away_during_a_call(
+    postgres: PostgresServer, database_url: str, nats_server: NatsServer, peers: ResearchPeers
+) -> None:
+    gate = asyncio.Event()
+    peers.search.gates["memory"] = gate
+    async with orchestrator(settings_for(database_url, nats_server.url, peers)) as chat:
+        turn = await chat.start("Does sleep help memory?")
+
+        async def is_held() -> bool:
+            return peers.search.calls["memory"] == 1
+
+        await eventually(is_held, "the second search")
+        postgres.kill()
+        gate.set()
+        failure = await refusal(chat.page(turn))
+        assert failure.reason == "DATABASE_UNAVAILABLE"
+        await asyncio.to_thread(postgres.start)
+        page = await chat.finished(turn)
+    assert page.state == pb.RUN_STATE_COMPLETED
+    assert peers.search.calls["memory"] == 1
+    assert_told_once(page)
+
+
+async def test_two_orchestrators_share_the_work_and_run_no_step_twice(
+    database_url: str, nats_server: NatsServer, peers: ResearchPeers
+) -> None:
+    async with (
+        orchestrator(settings_for(database_url, nats_server.url, peers)) as chat,
+        orchestrator(settings_for(database_url, nats_server.url, peers)),
+    ):
+        turns = [await chat.start(f"Question {number}?") for number in range(12)]
+        pages = [await chat.finished(turn) for turn in turns]
+    assert {page.state for page in pages} == {pb.RUN_STATE_COMPLETED}
+    for page in pages:
+        assert_told_once(page)
+    assert peers.search.calls["sleep"] == peers.search.calls["memory"] == 12
