@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 T ?= tests
+ARGS ?=
 TORCH_INDEX ?=
 PROTOS := $(shell find protos/zocrates -name '*.proto' 2>/dev/null)
 
@@ -11,8 +12,8 @@ PROTOS := $(shell find protos/zocrates -name '*.proto' 2>/dev/null)
 
 setup: $(VENV)/.installed protos/gen/.compiled models ## Make the environment: pinned parts, proto code, exported models
 
-run: setup ## Start everything on this machine and print the address
-	@exec $(BIN)/zocrates up
+run: setup ## Start everything on this machine and print the address; ARGS="--demo" and others
+	@exec $(BIN)/zocrates up $(ARGS)
 
 proto: protos/gen/.compiled ## Compile the protos
 
