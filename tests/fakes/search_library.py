@@ -117,7 +117,8 @@ class Shelf:
     def file(self, key: str, parent: str | None, text: str, *, library: str = "user") -> Self:
         """Add a PDF attachment with this text; a form feed begins a page."""
         path = self._folder / f"{key}.pdf"
-        path.write_text(text, encoding="utf-8")
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
         attachment = Attachment(
             library=library,
             key=key,
