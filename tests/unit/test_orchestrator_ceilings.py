@@ -1,0 +1,171 @@
+"""Numbers of a run: validated, clamped, counted in the agent's order, told in time."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.orchestrator.ceilings import (
+    BadNumber,
+    Ceilings,
+    Harness,
+    Options,
+    admit,
+    block_notice,
+    clamp,
+    harness_from,
+    notice,
+    sentences_that_fit,
+)
+from services.orchestrator.settings import ConfigError, read_config
+
+ROOT = Path(__file__).resolve().parents[2]
+TEN = Ceilings(calls=10, words=7_500, passages=15)
+
+
+@pytest.mark.parametrize(
+    ("extensions", "calls", "words", "passages"),
+    [(0, 10, 7_500, 15), (1, 15, 11_250, 20), (2, 20, 15_000, 25)],
+)
+def test_each_extension_raises_all_three_ceilings(
+    extensions: int, calls: int, words: int, passages: int
+) -> None:
+    expected = Ceilings(calls=calls, words=words, passages=passages)
+    assert Harness().ceilings(extensions) == expected
+
+
+def test_the_shipped_configuration_is_the_default() -> None:
+    assert harness_from(read_config(ROOT / "zocrates_config.json")) == Harness()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("max_retrieval_tools", 0, "from 1 to 1000, not 0"),
+        ("max_retrieval_tools", True, "whole number"),
+        ("max_retrieval_tools", "ten", "not 'ten'"),
+        ("max_retrieval_tools", 2.5, "not 2.5"),
+        ("hard_word_ceiling", 10**9, "from 100 to 1000000"),
+        ("max_extensions", -1, "from 0 to 10"),
+        ("soft_word_ratio", 0, "above 0 and at most 1"),
+        ("soft_word_ratio", 1.5, "above 0 and at most 1"),
+        ("soft_word_ratio", "0.8", "not '0.8'"),
+        ("soft_word_ratio", float("nan"), "above 0"),
+        ("hitl_enabled", 1, "true or false, not 1"),
+        ("max_tools", 3, "has no setting 'max_tools'"),
+    ],
+)
+def test_a_bad_number_is_one_sentence_that_names_it(name: str, value: Any, says: str) -> None:
+    with pytest.raises(BadNumber) as caught:
+        harness_from({name: value})
+    assert name in str(caught.value)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", "{}", '{"search_harness": 3}'])
+def test_an_unusable_configuration_file_is_named(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "config.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+    assert str(path) in str(caught.value)
+
+
+def test_only_the_harness_is_read_from_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"search_harness": {"max_extensions": 1}, "approval": {}}))
+    assert harness_from(read_config(path)).max_extensions == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "hitl", "applied", "warned"),
+    [
+        (None, None, Options(max_extensions=2, hitl_enabled=True), 0),
+        (1, False, Options(max_extensions=1, hitl_enabled=False), 0),
+        (2, True, Options(max_extensions=2, hitl_enabled=True), 0),
+        (9, True, Options(max_extensions=2, hitl_enabled=True), 1),
+    ],
+)
+def test_a_request_may_lower_options_and_a_clamp_is_told(
+    asked: int | None, hitl: bool | None, applied: Options, warned: int
+) -> None:
+    options, warnings = clamp(Harness(), max_extensions=asked, hitl_enabled=hitl)
+    assert options == applied
+    assert len(warnings) == warned
+
+
+def test_checkpoints_that_are_off_cannot_be_switched_on_by_a_request() -> None:
+    options, warnings = clamp(Harness(hitl_enabled=False), max_extensions=None, hitl_enabled=True)
+    assert not options.hitl_enabled
+    assert len(warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("counted", "used", "words_spent", "numbers"),
+    [
+        ([True, True], 0, False, (1, 2)),
+        ([True, False, True], 8, False, (9, 0, 10)),
+        ([True, True, True], 8, False, (9, 10, 0)),
+        ([True], 10, False, (0,)),
+        ([True, True], 3, True, (0, 0)),
+        ([], 3, False, ()),
+    ],
+)
+def test_calls_are_admitted_in_the_agents_order(
+    counted: list[bool], used: int, words_spent: bool, numbers: tuple[int, ...]
+) -> None:
+    assert admit(counted, used=used, limit=10, words_spent=words_spent) == numbers
+
+
+@given(st.lists(st.lists(st.booleans(), max_size=30), max_size=10), st.integers(1, 20))
+def test_no_order_of_calls_gets_past_the_limit(turns: list[list[bool]], limit: int) -> None:
+    given_out: list[int] = []
+    for counted in turns:
+        numbers = admit(counted, used=len(given_out), limit=limit, words_spent=False)
+        assert all(
+            number == 0 for number, counts in zip(numbers, counted, strict=True) if not counts
+        )
+        given_out += [number for number in numbers if number]
+    wanted = sum(sum(counted) for counted in turns)
+    assert given_out == list(range(1, min(limit, wanted) + 1))
+
+
+@pytest.mark.parametrize(
+    ("call_number", "words", "cut", "says"),
+    [
+        (1, 0, False, ""),
+        (8, 5_999, False, ""),
+        (9, 0, False, "Call 9 of 10: one call is left."),
+        (10, 0, False, "Call 10 of 10: no call is left."),
+        (1, 6_000, False, "6000 of 7500 words are used."),
+        (1, 7_400, True, "The text was cut at a sentence: the word ceiling is reached."),
+    ],
+)
+def test_the_agent_is_told_in_time(call_number: int, words: int, cut: bool, says: str) -> None:
+    told = notice(
+        call_number=call_number, words_used=words, ceilings=TEN, soft_word_ratio=0.8, cut=cut
+    )
+    assert told.startswith(says)
+    assert ("conclude_search" in told) == bool(says)
+
+
+def test_both_warnings_are_told_together() -> None:
+    told = notice(call_number=9, words_used=7_000, ceilings=TEN, soft_word_ratio=0.8, cut=False)
+    assert "one call is left" in told
+    assert "7000 of 7500" in told
+
+
+def test_a_block_says_which_ceiling_it_is() -> None:
+    assert "10 calls" in block_notice(TEN, words_spent=False)
+    assert "7500 words" in block_notice(TEN, words_spent=True)
+
+
+@given(st.lists(st.integers(0, 50), max_size=20), st.integers(0, 200))
+def test_as_many_sentences_are_kept_as_fit(words: list[int], room: int) -> None:
+    kept = sentences_that_fit(words, room)
+    assert sum(words[:kept]) <= room
+    assert kept == len(words) or sum(words[: kept + 1]) > room
