@@ -24,9 +24,12 @@ def row(event: event_pb2.Event) -> Row:
 def row_from_bus(body: bytes) -> Row:
     """The row in a NATS message; raises Unreadable."""
     try:
-        return row(Parse(body, event_pb2.Event(), ignore_unknown_fields=True))
+        event = Parse(body, event_pb2.Event(), ignore_unknown_fields=True)
     except (ParseError, UnicodeDecodeError) as error:
         raise Unreadable(str(error)) from error
+    if event.sequence < 1 or not event.HasField("time"):
+        raise Unreadable("the event has no sequence or no time")
+    return row(event)
 
 
 def delta_from_bus(body: bytes) -> Delta:
@@ -35,6 +38,8 @@ def delta_from_bus(body: bytes) -> Delta:
         piece = Parse(body, event_pb2.AnswerDelta(), ignore_unknown_fields=True)
     except (ParseError, UnicodeDecodeError) as error:
         raise Unreadable(str(error)) from error
+    if piece.attempt < 1:
+        raise Unreadable("the piece of text has no attempt")
     return Delta(
         after_sequence=piece.after_sequence,
         attempt=piece.attempt,

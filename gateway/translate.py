@@ -131,6 +131,9 @@ def _public_value(key: str, value: object) -> object:
             return [_public(item) if isinstance(item, Mapping) else item for item in value]
         case str() if key in ENUM_PREFIXES:
             return value.removeprefix(ENUM_PREFIXES[key]).lower()
+        # Protobuf's JSON writes values of a later version as numbers.
+        case int() if key in ENUM_PREFIXES:
+            return "unspecified"
         # Protobuf's JSON writes 64-bit numbers as text.
         case str() if key in WHOLE_NUMBERS:
             return int(value)

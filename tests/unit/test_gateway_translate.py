@@ -1,0 +1,187 @@
+"""From recorded events to frames: names, bodies, positions, and text that stays on one line."""
+
+import json
+from typing import Any
+
+import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from gateway import convert, translate
+from gateway.cursor import Cursor, Delta
+from gateway.events import EVENT_DATA, Event
+from gateway.message import message_of
+from zocrates.corpus.v1 import passage_pb2 as corpus
+from zocrates.events.v1 import event_pb2 as ev
+
+CITATION = ev.Citation(
+    number=1,
+    passage_id="ab",
+    page_index=-1,
+    support=ev.SUPPORT_LEVEL_VERIFIED,
+    reading_state=corpus.READING_STATE_ABSTRACT_ONLY,
+)
+PAYLOADS: dict[str, Any] = {
+    "run_started": ev.RunStarted(
+        prompt="Why?", options=ev.RunOptions(), ceilings=ev.Ceilings(calls=10), warnings=["Low."]
+    ),
+    "stage": ev.StageEntered(stage=ev.STAGE_VERIFY),
+    "thought": ev.Thought(agent="search", text="Hm."),
+    "tool_call": ev.ToolCalled(step_id="pass_0/turn_1/call_0", arguments='{"query": "x"}'),
+    "tool_result": ev.ToolReturned(
+        step_id="pass_0/turn_1/call_0",
+        passages=[ev.FoundPassage(passage_id="ab", item=corpus.ItemRef(library="user"))],
+    ),
+    "report": ev.Reported(covered_summary="All.", gaps=["One"], automatic=True, reason="Idle."),
+    "rerank": ev.Reranked(considered=3, kept=2, words_kept=400, model="m"),
+    "answer_reset": ev.AnswerReset(attempt=2),
+    "answer": ev.Answered(
+        markdown="Because.",
+        citations=[CITATION],
+        support=ev.SupportCounts(verified=1),
+        usage=ev.Usage(input_tokens=2**40),
+    ),
+    "error": ev.Failed(code="X", message="No.", retryable=True),
+}
+MADE_BY_THE_GATEWAY = {"answer_delta", "done"}
+
+
+def event(name: str, sequence: int = 3) -> ev.Event:
+    return ev.Event(
+        session_id="s",
+        run_id="r",
+        sequence=sequence,
+        time=Timestamp(seconds=1),
+        **{name: PAYLOADS[name]},
+    )
+
+
+def read(frame: bytes) -> dict[str, str]:
+    lines = frame.decode().split("\n")
+    assert lines[-2:] == ["", ""]
+    return dict(line.split(": ", 1) for line in lines[:-2])
+
+
+def test_every_payload_of_the_proto_has_a_name_and_a_published_body() -> None:
+    recorded = {field.name for field in ev.Event.DESCRIPTOR.oneofs_by_name["payload"].fields}
+    assert set(translate.ROW_EVENTS) == recorded == set(PAYLOADS)
+    assert set(EVENT_DATA) == recorded | MADE_BY_THE_GATEWAY
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+@pytest.mark.parametrize("is_bare", [False, True])
+def test_a_body_is_what_the_description_says(name: str, is_bare: bool) -> None:
+    told = event(name)
+    if is_bare:
+        getattr(told, name).Clear()
+        getattr(told, name).SetInParent()
+    row = convert.row(told)
+    fields = read(row.frame)
+    assert (fields["id"], fields["event"]) == ("3", name)
+    data = json.loads(fields["data"])
+    head = {key: data.pop(key) for key in ("session_id", "invocation_id", "sequence", "time")}
+    TypeAdapter(Event).validate_python(head)
+    # The published models refuse fields that they do not know, so this finds every difference.
+    EVENT_DATA[name].model_validate(data)
+
+
+def test_enumerations_are_told_in_small_letters_and_large_numbers_as_numbers() -> None:
+    answer: Any = convert.row(event("answer")).body
+    [citation] = answer["citations"]
+    assert (citation["support"], citation["reading_state"]) == ("verified", "abstract_only")
+    assert answer["usage"]["input_tokens"] == 2**40
+    assert convert.row(event("stage")).body["stage"] == "verify"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ('{"query": "x", "limit": 3}', {"query": "x", "limit": 3}),
+        ("", {"text": ""}),
+        ("[1]", {"text": "[1]"}),
+        ("{garbled", {"text": "{garbled"}),
+    ],
+)
+def test_arguments_are_an_object_whatever_a_model_wrote(written: str, shown: object) -> None:
+    called = event("tool_call")
+    called.tool_call.arguments = written
+    assert convert.row(called).body["arguments"] == shown
+
+
+def test_a_value_of_a_later_version_is_unspecified() -> None:
+    told = ev.Event.FromString(event("stage").SerializeToString() + bytes([0x5A, 2, 8, 99]))
+    assert convert.row(told).body["stage"] == "unspecified"
+
+
+def test_an_event_of_a_later_version_is_passed_without_a_frame() -> None:
+    row = convert.row(ev.Event(session_id="s", run_id="r", sequence=9, time=Timestamp(seconds=1)))
+    assert (row.sequence, row.frame) == (9, b"")
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"\xff", b"[]", b'{"sequence": 1e30}', b'{"offset": "x"}']
+)
+def test_a_broken_message_is_unreadable(body: bytes) -> None:
+    for reader in (convert.row_from_bus, convert.delta_from_bus):
+        with pytest.raises(convert.Unreadable):
+            reader(body)
+
+
+@pytest.mark.parametrize(
+    "odd", ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1e", "\x85", "\u2028", "\u2029", "\t"]
+)
+def test_data_is_one_line_for_every_reader(odd: str) -> None:
+    line = translate.one_line({"text": f"a{odd}b"})
+    assert len(line.splitlines()) == 1
+    assert json.loads(line) == {"text": f"a{odd}b"}
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("a\0b", "a\ufffdb"),
+        ("\\u0000", "\\u0000"),
+        ("\\\0", "\\\ufffd"),
+        ("\\\\u0000\0", "\\\\u0000\ufffd"),
+        ("\ud800", "\ufffd"),
+        ("😀", "😀"),
+    ],
+)
+def test_what_no_reader_takes_is_cleaned(text: str, cleaned: str) -> None:
+    line = translate.one_line({"text": text})
+    assert json.loads(line.encode()) == {"text": cleaned}
+
+
+@given(st.text())
+def test_any_text_arrives_as_it_was(text: str) -> None:
+    line = translate.one_line({"text": text})
+    assert json.loads(line.encode())["text"] == text.replace("\0", "\ufffd")
+    assert len(line.splitlines()) == 1
+
+
+def test_pieces_and_resets_have_positions_in_the_text() -> None:
+    head = translate.head_of("s", "r", Cursor(7), "2026-01-01T00:00:00Z")
+    piece = Delta(after_sequence=7, attempt=2, offset=5, text="x")
+    assert read(translate.delta_frame(piece, head))["id"] == "7.2.5"
+    assert read(translate.reset_frame(2, head))["id"] == "7.2.0"
+    assert read(translate.done_frame("FAILED", head))["id"] == "7"
+
+
+def test_a_frame_about_the_stream_moves_no_position() -> None:
+    head = translate.head_of("s", "r", Cursor(7), "2026-01-01T00:00:00Z")
+    assert "id" not in read(translate.interruption_frame("PEER_DOWN", "Away.", head))
+    assert b"id:" not in translate.PING
+
+
+def test_a_message_is_put_together_from_its_rows() -> None:
+    names = ["run_started", "stage", "thought", "tool_call", "tool_result", "report", "answer"]
+    rows = [convert.row(event(name, n)) for n, name in enumerate(names, 1)]
+    message: dict[str, Any] = message_of(rows)
+    [step] = message["steps"]
+    assert step["result"]["passages"][0]["passage_id"] == "ab"
+    assert message["stage"] == "verify"
+    assert message["answer"]["markdown"] == "Because."
+    assert message["last_event_id"] == "7"
+    assert "session_id" not in message["report"]
