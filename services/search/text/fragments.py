@@ -1,10 +1,12 @@
 """Characters put together to pieces of lines: what the layout of a page is read from."""
 
+import math
 import unicodedata
 from dataclasses import dataclass, field
 
 # A wider gap than this many times the type size may be a gutter, so it ends a fragment.
 WIDEST_GAP = 1.0
+NARROWEST_SPACE = 0.12
 # In a right-to-left line embedded numbers and names run the other way, so the pen jumps about.
 WIDEST_JUMP = 14.0
 # A line is bold when nearly all of it is: a bold name at the start of a paragraph is not enough.
@@ -126,6 +128,8 @@ class FragmentBuilder:
         self._run: _Run | None = None
         self._x0 = self._x1 = self._y = self._size = 0.0  # of the last glyph
         self._space = False
+        self._left = -math.inf  # the left edge of what last ran from left to right
+        self._marks: list[tuple[str, float]] = []  # with their centres, waiting for their letter
 
     def space(self) -> None:
         """There is a space between the last character and the next."""
@@ -133,6 +137,10 @@ class FragmentBuilder:
 
     def add(self, char: str, x0: float, x1: float, y: float, size: float, bold: bool) -> None:
         """The next visible character."""
+        if char > "\u02ff" and unicodedata.combining(char):
+            self._add_mark(char, x0, x1)
+            return
+        marks = self._marks_over(x0, x1, size) if self._marks else ""
         run = self._run
         if run is not None:
             if self._compose(run, char, x0, x1):
@@ -143,19 +151,27 @@ class FragmentBuilder:
                 run.chars.insert(run.glyph_start, char)
                 run.edges.insert(run.glyph_start, (x0, x1))
                 return
+            if rtl and self._left - x1 > NARROWEST_SPACE * size:
+                self._space = True  # after a name or a number that runs the other way
             steps_back = char in ACCENTS and x0 < self._x1 - 0.2 * size
             if steps_back or not self._continues(run, x0, x1, y, size, rtl):
                 run = None
         if run is None:
             run = self._run = _Run(y=y)
             self._runs.append(run)
+            self._left = math.inf
         elif self._space:
             run.append(" ", x0, x1)
         self._space = False
         run.glyph_start = len(run.chars)
-        run.append(char, x0, x1)
+        for letter in char + marks:
+            run.append(letter, x0, x1)
         style = (round(size, 1), bold)
         run.sizes[style] = run.sizes.get(style, 0) + 1
+        if is_right_to_left(char):
+            self._left = -math.inf
+        else:
+            self._left = x0 if self._left == -math.inf else min(self._left, x0)
         self._x0, self._x1, self._y, self._size = x0, x1, y, size
 
     def finish(self) -> list[Fragment]:
@@ -187,6 +203,26 @@ class FragmentBuilder:
                 return True
             run.put(-1, last, self._x0, self._x1)
         return False
+
+    def _add_mark(self, char: str, x0: float, x1: float) -> None:
+        """A vowel sign or accent with a code of its own: it belongs to the letter it is over."""
+        centre = (x0 + x1) / 2
+        if self._run is not None and self._x0 <= centre <= self._x1:
+            self._run.append(char, self._x0, self._x1)
+        else:
+            self._marks.append((char, centre))
+            self._space = False  # that space was only the way to the mark
+
+    def _marks_over(self, x0: float, x1: float, size: float) -> str:
+        """The waiting marks if they are over the letter at these edges; else the last one's."""
+        marks = "".join(char for char, _ in self._marks)
+        is_over = all(x0 - 0.1 * size <= centre <= x1 + 0.1 * size for _, centre in self._marks)
+        self._marks = []
+        if not is_over and self._run is not None:
+            self._run.append(marks, self._x0, self._x1)
+        # The marks have hidden how far this letter is from the last.
+        self._space = max(x0 - self._x1, self._x0 - x1) > NARROWEST_SPACE * size
+        return marks if is_over else ""
 
     def _place(self, accent: _Run) -> bool:
         """Put an accent that came out of turn on the letter under it; whether there was one."""

@@ -23,6 +23,8 @@ MOST_UNMAPPED = 0.3
 FEWEST_CHARACTERS = 20
 MOST_CHARACTERS = 20_000_000
 LONGEST_OUTLINE = 2_000
+# Per cent of the pages, from the first, that the usual type size is taken from.
+FRONT_SHARE = 60
 NOT_OPENED = {
     raw.FPDF_ERR_PASSWORD: (Unread.ENCRYPTED, "The PDF needs a password."),
     raw.FPDF_ERR_SECURITY: (Unread.ENCRYPTED, "The PDF is protected in a way that cannot be read."),
@@ -47,6 +49,8 @@ def read_pdf(path: Path, *, max_pages: int = 2000) -> PagedText:
         return _unread(reason, detail)
     try:
         return _read(document, max_pages)
+    except pdfium.PdfiumError as error:
+        return _unread(Unread.DAMAGED, f"The file is damaged ({error}).")
     finally:
         document.close()
 
@@ -95,7 +99,12 @@ def _read_content(document: Any, index: int) -> PageContent:
 
 
 def _label(document: Any, index: int) -> str:
-    return str(document.get_page_label(index)).strip() or str(index + 1)
+    return _clean(document.get_page_label(index)) or str(index + 1)
+
+
+def _clean(title: str) -> str:
+    """One line without control characters and lone surrogates."""
+    return " ".join("".join(char if char.isprintable() else " " for char in title).split())
 
 
 def judge(
@@ -144,8 +153,9 @@ def lay_out(contents: Sequence[PageContent], labels: Sequence[str]) -> tuple[Pag
 
 
 def _body_size(pages: Sequence[Sequence[Column]]) -> float:
+    """The usual type size, seen from the front: a long reference list is in smaller type."""
     sizes: Counter[float] = Counter()
-    for page in pages:
+    for page in pages[: max(1, FRONT_SHARE * len(pages) // 100)]:
         for column in page:
             for line in column.lines:
                 sizes[round(line.size * 2) / 2] += len(line.text)
@@ -182,7 +192,7 @@ def _outline(document: Any, pages: int) -> tuple[OutlineEntry, ...]:
             break
         destination = bookmark.get_dest()
         page_index = destination.get_index() if destination else None
-        title = " ".join(str(bookmark.get_title()).split())
+        title = _clean(bookmark.get_title())
         if title and page_index is not None and page_index < pages:
             entries.append(
                 OutlineEntry(title=title, level=bookmark.level + 1, page_index=page_index)

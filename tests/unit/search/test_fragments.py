@@ -75,3 +75,17 @@ def test_a_line_is_bold_only_when_nearly_all_of_it_is() -> None:
         builder.add(char, 5 * index, 5 * index + 5, 0, SIZE, index < 7)
     (fragment,) = builder.finish()
     assert not fragment.bold
+
+
+def test_a_vowel_sign_drawn_before_its_letter_follows_it() -> None:
+    glyphs = [("أ", 30, 34), ("ي", 24, 30), (" ", 0, 0), ("\u064b", 18, 21), ("ض", 16, 24)]
+    assert built(*glyphs, ("ا", 13, 16)) == ["أيضًا"]
+
+
+def test_a_vowel_sign_drawn_after_its_letter_stays_with_it() -> None:
+    assert built(("ب", 20, 26), ("\u064e", 22, 24), (" ", 0, 0), ("ت", 10, 16)) == ["بَ ت"]
+
+
+def test_a_name_inside_a_right_to_left_line_keeps_its_spaces() -> None:
+    glyphs = [("و", 60, 64), (" ", 0, 0), ("R", 40, 46), ("2", 46, 50), ("م", 30, 36)]
+    assert built(*glyphs) == ["و R2 م"]

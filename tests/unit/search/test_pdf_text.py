@@ -171,3 +171,23 @@ def test_only_the_first_pages_are_read_when_there_are_too_many(paper: PrintedPap
     assert (len(text.pages), text.page_count) == (2, 3)
     assert text.unread is not None
     assert text.detail == "1 of 3 pages are beyond the size that is read."
+
+
+def test_a_long_list_in_smaller_type_does_not_make_the_text_a_heading(paper: PrintedPaper) -> None:
+    paper.columns(700, LEFT_LINES[:2], ["A short paragraph of its own."])
+    paper.next_page()
+    for _ in range(2):
+        for x in (LEFT, RIGHT):
+            paper.lines(x, 780, LEFT_LINES * 10, 8)
+        paper.next_page()
+    assert blocks(read(paper).pages[0], BlockKind.HEADING) == []
+
+
+def test_labels_and_titles_are_clean(paper: PrintedPaper) -> None:
+    paper.canvas.addPageLabel(0, prefix="S\x07\n", style="ARABIC", start=4)
+    paper.lines(LEFT, 700, LEFT_LINES)
+    paper.canvas.bookmarkPage("start")
+    paper.canvas.addOutlineEntry("What was\r\n\x00 done", "start")
+    text = read(paper)
+    assert text.pages[0].label == "S 4"
+    assert text.outline[0].title == "What was done"
