@@ -110,6 +110,10 @@ class NatsServer:
             assert time.monotonic() < deadline, "NATS did not become ready"
             time.sleep(0.02)
 
+    def forget(self) -> None:
+        """Lose all that was stored."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
     def kill(self) -> None:
         """Stop at once."""
         if self._process is not None:

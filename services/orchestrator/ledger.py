@@ -22,7 +22,6 @@ LONGEST_PAUSE_S = 1.0
 Result = TypeVar("Result")
 
 log = EventLog(__name__)
-tracer = trace.get_tracer(__name__)
 
 
 class RunStore(Protocol):
@@ -64,6 +63,7 @@ class Ledger:
         self._store = store
         self._on_write = on_write
         self._stopping = stopping
+        self._tracer = trace.get_tracer(__name__)
 
     def output(self, key: str) -> Mapping[str, Any] | None:
         """What a step gave, if it is done."""
@@ -80,7 +80,7 @@ class Ledger:
         """The span of new work on a step; raises HandOver when the process is stopping."""
         if self._stopping.is_set():
             raise HandOver
-        with tracer.start_as_current_span(what, attributes={"zocrates.step": key}):
+        with self._tracer.start_as_current_span(what, attributes={"zocrates.step": key}):
             yield
 
     async def conversation(self, turns: int) -> list[PastTurn]:

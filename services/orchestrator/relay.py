@@ -39,7 +39,6 @@ CLAIM_S = 5.0
 MARK_EVERY_S = 0.5
 
 log = EventLog(__name__)
-tracer = trace.get_tracer(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,6 +62,7 @@ class Relay:
         self._due = asyncio.Event()
         self._has_streams = False
         self._marked_at = 0.0
+        self._tracer = trace.get_tracer(__name__)
 
     def wake(self) -> None:
         """There are new events."""
@@ -130,7 +130,9 @@ class Relay:
         held = self._held[events[0].run_id]
         for event in events:
             subject = f"zocrates.events.{event.session_id}.{event.run_id}.{event.type}"
-            with tracer.start_as_current_span("publish", context=context_from(held.parcel.trace)):
+            with self._tracer.start_as_current_span(
+                "publish", context=context_from(held.parcel.trace)
+            ):
                 await self._bus.publish_stored(
                     subject,
                     body_of(event),

@@ -16,7 +16,6 @@ from services.orchestrator.store.runs import Runs
 WORK_SUBJECT = "zocrates.work"
 
 log = EventLog(__name__)
-tracer = trace.get_tracer(__name__)
 
 
 class Worker(Protocol):
@@ -57,6 +56,7 @@ class Runner:
         self._pace = pace
         self._held: dict[str, _Held] = {}
         self._due = asyncio.Event()
+        self._tracer = trace.get_tracer(__name__)
 
     def wake(self) -> None:
         """Look for work now."""
@@ -106,7 +106,7 @@ class Runner:
     async def _work(self, run: ClaimedRun, stopping: asyncio.Event) -> None:
         context = context_from(run.trace)
         try:
-            with tracer.start_as_current_span(
+            with self._tracer.start_as_current_span(
                 "run", context=context, attributes={"zocrates.run_id": run.id}
             ):
                 await self._worker.run(run, stopping)
