@@ -95,6 +95,7 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         self.runs: dict[str, RecordedRun] = {}
         self.turns: list[chat.StartTurnRequest] = []
         self.owners: list[str] = []
+        self.traces: list[str] = []
         self.evidence: dict[tuple[str, str], corpus.Passage] = {}
         self.listings = 0
         self.page_size = 500
@@ -171,6 +172,8 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
 
     def _enter(self, context: Context) -> None:
         self.owners.append(owner_of(context))
+        sent = dict(context.invocation_metadata() or ())
+        self.traces.append(str(sent.get("traceparent", "")))
         if self.refuses is not None:
             raise self.refuses
 

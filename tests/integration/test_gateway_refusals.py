@@ -359,7 +359,7 @@ async def test_a_bug_is_answered_with_a_fixed_text(nats_server: NatsServer) -> N
 
 
 async def test_without_keys_everybody_is_the_local_owner(nats_server: NatsServer) -> None:
-    open_house = {"keys": (), "skip_auth": True, "environment": "test"}
+    open_house: dict[str, Any] = {"keys": (), "skip_auth": True, "environment": "test"}
     async with Stage(nats_server.url, **open_house).lit() as stage:
         async with httpx.AsyncClient(base_url=stage.http.base_url) as anonymous:
             assert (await anonymous.get("/sessions")).status_code == 200
