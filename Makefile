@@ -24,7 +24,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt protos/build_hook.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Zocrates needs Python 3.11 or newer; name one with PYTHON=/path/to/python3.11."; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "Python's venv module is missing; on Debian and Ubuntu install it with: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -c constraints.txt -e '.[dev]'
+	@echo "Installing the pinned parts into $(VENV); the first time this downloads much (see README.md)."
+	$(BIN)/pip install --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -c constraints.txt -e '.[dev]'
 	@touch $@
 
 protos/gen/.compiled: $(VENV)/.installed $(PROTOS) protos/generate.py

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -84,7 +85,9 @@ def test_a_start_after_everything_was_killed_works_and_leaves_no_orphan(own_data
     with running_stack(data=own_data) as first:
         everything, session = first.everything(), greet(first)
         for process in everything:
-            process.kill()
+            # The first deaths may take others with them.
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
         first.supervisor.wait(10)
     with running_stack(data=own_data) as second:
         assert alive(everything) == []
