@@ -1,7 +1,5 @@
 """The base of every process's settings: read once from the environment, frozen, passed in."""
 
-from pathlib import Path
-
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -25,9 +23,3 @@ def environment_names(settings: type[ProcessSettings]) -> list[str]:
     """The environment variables that a settings class reads, for documentation and tests."""
     prefix = str(settings.model_config.get("env_prefix", ""))
     return [f"{prefix}{name}".upper() for name in settings.model_fields]
-
-
-def existing_folder(path: Path) -> Path:
-    """The folder, made if it was missing; raises OSError with the path in its text."""
-    path.mkdir(parents=True, exist_ok=True)
-    return path
