@@ -127,13 +127,17 @@ class FragmentBuilder:
         self._runs: list[_Run] = []
         self._run: _Run | None = None
         self._x0 = self._x1 = self._y = self._size = 0.0  # of the last glyph
-        self._space = False
+        self._space = self._line_end = False
         self._left = -math.inf  # the left edge of what last ran from left to right
         self._marks: list[tuple[str, float]] = []  # with their centres, waiting for their letter
 
     def space(self) -> None:
         """There is a space between the last character and the next."""
         self._space = True
+
+    def line_end(self) -> None:
+        """The file says that a line ends here, which raised and lowered characters belie."""
+        self._line_end = True
 
     def add(self, char: str, x0: float, x1: float, y: float, size: float, bold: bool) -> None:
         """The next visible character."""
@@ -160,9 +164,9 @@ class FragmentBuilder:
             run = self._run = _Run(y=y)
             self._runs.append(run)
             self._left = math.inf
-        elif self._space:
+        elif self._space or (self._line_end and self._is_apart(x0, x1, size)):
             run.append(" ", x0, x1)
-        self._space = False
+        self._space = self._line_end = False
         run.glyph_start = len(run.chars)
         for letter in char + marks:
             run.append(letter, x0, x1)
@@ -190,6 +194,9 @@ class FragmentBuilder:
             return True
         apart = max(x0 - self._x1, self._x0 - x1)
         return apart <= WIDEST_JUMP * larger and (rtl or any(map(is_right_to_left, run.chars)))
+
+    def _is_apart(self, x0: float, x1: float, size: float) -> bool:
+        return max(x0 - self._x1, self._x0 - x1) > NARROWEST_SPACE * size
 
     def _compose(self, run: _Run, char: str, x0: float, x1: float) -> bool:
         """Join an accent with the letter that it is printed over; whether that was done."""
@@ -221,7 +228,7 @@ class FragmentBuilder:
         if not is_over and self._run is not None:
             self._run.append(marks, self._x0, self._x1)
         # The marks have hidden how far this letter is from the last.
-        self._space = max(x0 - self._x1, self._x0 - x1) > NARROWEST_SPACE * size
+        self._space = self._is_apart(x0, x1, size)
         return marks if is_over else ""
 
     def _place(self, accent: _Run) -> bool:

@@ -21,8 +21,8 @@ MOST_LEAN = 8.0
 INVISIBLE_MODES = frozenset({raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP})
 # pdfium gives these in place of a hyphen at the end of a line.
 HYPHENS = frozenset({0x2, 0xFFFE, 0xAD})
-# With the line ends that pdfium makes up.
-SPACES = frozenset({0x9, 0xA, 0xD, 0x20, 0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000})
+LINE_ENDS = frozenset({0xA, 0xD})
+SPACES = frozenset({0x9, 0x20, 0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000})
 # Bullets of the Symbol and Wingdings fonts, the only private codes that have one known meaning.
 KNOWN_PRIVATE = {0xF0A7: "•", 0xF0B7: "•", 0xF076: "•", 0xF0D8: "•"}
 Box = tuple[float, float, float, float]
@@ -70,7 +70,12 @@ class _PageReader:
         for index in range(min(self._count, MOST_CHARACTERS)):
             code = raw.FPDFText_GetUnicode(self._raw, index)
             if code in SPACES:
-                self._space()
+                for builder in self._builders.values():
+                    builder.space()
+                continue
+            if code in LINE_ENDS:
+                for builder in self._builders.values():
+                    builder.line_end()
                 continue
             raw.FPDFText_GetLooseCharBox(self._raw, index, by_box)
             raw.FPDFText_GetCharOrigin(self._raw, index, by_x, by_y)
@@ -94,10 +99,6 @@ class _PageReader:
         x0, x1, y = _upright(box, origin, turns)
         for letter in char:
             builder.add(letter, x0, x1, y, style.size, style.bold)
-
-    def _space(self) -> None:
-        for builder in self._builders.values():
-            builder.space()
 
     def _content(self) -> PageContent:
         """The text in the page's main direction; notes along the margin are no part of it."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.search.text.document_text import PagedText
+from services.search.text.document_text import BlockKind, PagedText
 from services.search.text.heading_names import is_reference_list
 from services.search.text.headings import headings
 from services.search.text.outline import outline_marks
@@ -12,6 +12,7 @@ from services.search.text.parts import Mark, Part, parts_of
 
 FRONT_MATTER = "Front matter"
 FULL_TEXT = "Full text"
+CAPTIONS = "Figures and tables"
 REFERENCE_ENTRY = re.compile(r"\s*(?:\[\w{1,12}\]|\(?\d{1,3}[.)])\s.*(?:19|20)\d\d", re.DOTALL)
 FEWEST_ENTRIES = 5
 
@@ -62,6 +63,7 @@ def _stretches(parts: Sequence[Part], marks: Sequence[Mark]) -> tuple[Stretch, .
     ends = [*(mark.part for mark in marks[1:]), len(parts)]
     for mark, end in zip(marks, ends, strict=False):
         if is_reference_list(mark.title):
+            stretches.extend(_captions(mark, parts[mark.part : end]))
             continue
         begin = mark.part + 1 if mark.is_heading else mark.part
         stretches.append(
@@ -73,3 +75,11 @@ def _stretches(parts: Sequence[Part], marks: Sequence[Mark]) -> tuple[Stretch, .
             )
         )
     return tuple(stretches)
+
+
+def _captions(mark: Mark, parts: Sequence[Part]) -> list[Stretch]:
+    """The captions that stand among or after the references, as in manuscripts."""
+    captions = tuple(part for part in parts if part.kind is BlockKind.CAPTION)
+    if not captions:
+        return []
+    return [Stretch(title=CAPTIONS, level=mark.level, page=captions[0].page, parts=captions)]

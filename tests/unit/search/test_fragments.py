@@ -89,3 +89,11 @@ def test_a_vowel_sign_drawn_after_its_letter_stays_with_it() -> None:
 def test_a_name_inside_a_right_to_left_line_keeps_its_spaces() -> None:
     glyphs = [("و", 60, 64), (" ", 0, 0), ("R", 40, 46), ("2", 46, 50), ("م", 30, 36)]
     assert built(*glyphs) == ["و R2 م"]
+
+
+def test_a_line_end_in_the_file_is_a_space_only_where_there_is_a_gap() -> None:
+    builder = FragmentBuilder()
+    for char, x0, x1 in [("m", 0, 8), ("2", 8.3, 12), ("c", 15, 20)]:
+        builder.add(char, x0, x1, 0, SIZE, False)
+        builder.line_end()
+    assert [fragment.text for fragment in builder.finish()] == ["m2 c"]

@@ -179,3 +179,12 @@ def test_pages_whose_layout_is_not_known_are_divided_by_blank_lines() -> None:
 def test_an_empty_text_has_no_sections() -> None:
     assert divide(paged()) == ()
     assert divide(paged(page(0))) == ()
+
+
+def test_captions_after_the_reference_list_are_kept() -> None:
+    text = paged(
+        page(0, (HEADING, "Introduction"), (TEXT, BODY), (HEADING, "References")),
+        page(1, (TEXT, "Smith, J. (2001). A book."), (BlockKind.CAPTION, "Figure 1. The device.")),
+    )
+    assert titles(text) == [(1, "Introduction"), (1, "Figures and tables")]
+    assert [part.text for part in divide(text)[1].parts] == ["Figure 1. The device."]
