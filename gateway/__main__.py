@@ -1,60 +1,33 @@
-"""The gateway's process entry: `python -m gateway`."""
+"""The gateway process: `python -m gateway`."""
 
-import asyncio
-import contextlib
 import sys
-from collections.abc import Generator
 
-import uvicorn
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 
-from gateway.app import build_app
+from gateway.serving import serve
 from gateway.settings import Settings
 from services.chassis.server import run
 from services.chassis.telemetry import telemetry
 
 
-class Server(uvicorn.Server):
-    """uvicorn without its signal handlers: the process has its own."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
-        """Leave the signals alone."""
-        yield
-
-
-async def serve(settings: Settings, stop: asyncio.Event) -> None:
-    """Serve until `stop` is set; streams end then, and other requests get the time to finish."""
-    config = uvicorn.Config(
-        build_app(settings, stop),
-        host=settings.host,
-        port=settings.port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=round(settings.drain_s),
-    )
-    server = Server(config)
-    serving = asyncio.create_task(server.serve())
-    stopping = asyncio.create_task(stop.wait())
-    await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    stop.set()
-    server.should_exit = True
-    await serving
-    await stopping
-
-
-def main() -> None:
-    """Read the settings and serve."""
+def main() -> int:
+    """Run until asked to stop; a setting that cannot be used is one sentence and exit code 2."""
     try:
         settings = Settings()
     except ValidationError as error:
-        first = error.errors()[0]
-        where = "_".join(str(part) for part in first["loc"])
-        sys.exit(f"The gateway cannot start: {where} {first['msg']}".replace("  ", " "))
+        for problem in error.errors(include_url=False, include_input=False):
+            name = "_".join(str(part) for part in ("GATEWAY", *problem["loc"])).upper()
+            text = str(problem["msg"]).removeprefix("Value error, ")
+            print(f"{name}: {text}." if problem["loc"] else f"{text}.", file=sys.stderr)
+        return 2
+    except SettingsError as error:
+        print(f"A setting of the gateway is no valid JSON: {error}.", file=sys.stderr)
+        return 2
     with telemetry("gateway", settings.log_level):
         run(lambda stop: serve(settings, stop))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -42,6 +42,7 @@ export function createConversation({ onCitation, onSession, onIdle, onBusy }) {
 			onRetry: () => live === null && askQuestion(current.prompt),
 		});
 		let isQueued = false;
+		let hasAnswer = view.answer !== null;
 		turns.append(turn.node);
 		turn.update(view);
 		return {
@@ -55,7 +56,14 @@ export function createConversation({ onCitation, onSession, onIdle, onBusy }) {
 					isQueued = true;
 					requestAnimationFrame(() => {
 						isQueued = false;
-						keepingEnd(() => turn.update(current));
+						let isNews = current.answer !== null && !hasAnswer;
+						hasAnswer = current.answer !== null;
+						let wasAtEnd = isAtEnd();
+						turn.update(current);
+						if (wasAtEnd) {
+							// Who followed the writing reads the finished answer from its beginning.
+							isNews ? turn.node.scrollIntoView({ block: 'start' }) : scrollToEnd();
+						}
 					});
 				}
 			},
@@ -120,12 +128,12 @@ export function createConversation({ onCitation, onSession, onIdle, onBusy }) {
 	};
 }
 
-/** Change the page; who read at its end stays at its end. */
-function keepingEnd(change) {
+function isAtEnd() {
 	let page = document.scrollingElement;
-	let wasAtEnd = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_END_PX;
-	change();
-	if (wasAtEnd) {
-		page.scrollTop = page.scrollHeight;
-	}
+	return page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_END_PX;
+}
+
+function scrollToEnd() {
+	let page = document.scrollingElement;
+	page.scrollTop = page.scrollHeight;
 }

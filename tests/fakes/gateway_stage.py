@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from gateway.__main__ import serve
+from gateway.serving import serve
 from gateway.settings import ApiKey, Settings
 from services.chassis.bus import Bus, open_bus
 from services.chassis.server import Running, serving
