@@ -13,6 +13,8 @@ PROSE_WIDTH = 9.0
 FEWEST_LINES = 3
 DEEPEST = 3
 SAME_EDGE = 3.0
+# Gutters of pages whose middles differ by less, in points, are the same.
+ALIKE_GUTTERS = 15.0
 # A row of so many short pieces is a row of a table.
 FEWEST_CELLS = 3
 # A gap of so many times the size in a line separates cells of a table.
@@ -41,26 +43,44 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Gutter:
+class Gutter:
+    """The white stripe between two columns."""
+
     left: float
     right: float
 
     @property
     def centre(self) -> float:
+        """Its middle."""
         return (self.left + self.right) / 2
 
 
-def reading_order(fragments: Sequence[Fragment]) -> tuple[Column, ...]:
-    """The columns of a page in reading order; text over the full width is a column of its own."""
+def reading_order(fragments: Sequence[Fragment], usual: Gutter | None = None) -> tuple[Column, ...]:
+    """The columns of a page in reading order; text over the full width is a column of its own.
+
+    `usual` is the gutter of the document's other pages, for a page with too few lines to show it.
+    """
     rtl = reads_right_to_left("".join(fragment.text for fragment in fragments))
-    regions = _regions(tuple(fragments), rtl=rtl, depth=0)
+    regions = _regions(tuple(fragments), usual, rtl=rtl, depth=0)
     return tuple(Column(lines=lines) for region in regions if (lines := _lines(region, rtl)))
 
 
+def usual_gutter(pages: Sequence[Sequence[Fragment]]) -> Gutter | None:
+    """The gutter that most pages of a document in two columns share; None without such."""
+    found = [gutter for page in pages if (gutter := find_gutter(page)) is not None]
+    if 2 * len(found) < len(pages):
+        return None
+    middle = sorted(found, key=lambda gutter: gutter.centre)[len(found) // 2] if found else None
+    alike = [g for g in found if middle and abs(g.centre - middle.centre) < ALIKE_GUTTERS]
+    return middle if 2 * len(alike) > len(found) else None
+
+
 def _regions(
-    fragments: tuple[Fragment, ...], *, rtl: bool, depth: int
+    fragments: tuple[Fragment, ...], usual: Gutter | None, *, rtl: bool, depth: int
 ) -> list[tuple[Fragment, ...]]:
-    gutter = _gutter(fragments) if depth < DEEPEST else None
+    gutter = find_gutter(fragments) if depth < DEEPEST else None
+    if gutter is None and usual is not None and _has_both_sides(fragments, usual):
+        gutter = usual
     if gutter is None:
         return [fragments] if fragments else []
     found: list[tuple[Fragment, ...]] = []
@@ -71,14 +91,22 @@ def _regions(
         left = tuple(piece for piece in band if piece.centre < gutter.centre)
         right = tuple(piece for piece in band if piece.centre >= gutter.centre)
         for side in (right, left) if rtl else (left, right):
-            found.extend(_regions(side, rtl=rtl, depth=depth + 1))
+            found.extend(_regions(side, None, rtl=rtl, depth=depth + 1))
     return found
 
 
-def _gutter(fragments: Sequence[Fragment]) -> _Gutter | None:
+def _has_both_sides(fragments: Sequence[Fragment], gutter: Gutter) -> bool:
+    """Whether there is running text on both sides of where other pages have their gutter."""
+    prose = [piece for piece in fragments if _is_prose(piece)]
+    return any(piece.x1 < gutter.centre for piece in prose) and any(
+        piece.x0 > gutter.centre for piece in prose
+    )
+
+
+def find_gutter(fragments: Sequence[Fragment]) -> Gutter | None:
     """The white stripe with most lines of running text on both sides, if there are enough."""
     prose = [piece for piece in fragments if _is_prose(piece)]
-    best: tuple[int, _Gutter] | None = None
+    best: tuple[int, Gutter] | None = None
     for edge in sorted({round(piece.x0) for piece in prose}):
         right = [piece for piece in prose if piece.x0 >= edge - SAME_EDGE]
         left = [piece for piece in prose if piece.x1 <= edge - SAME_EDGE]
@@ -87,7 +115,7 @@ def _gutter(fragments: Sequence[Fragment]) -> _Gutter | None:
         if not _beside(left, right):
             continue
         score = min(len(left), len(right))
-        gutter = _Gutter(left=max(piece.x1 for piece in left), right=edge)
+        gutter = Gutter(left=max(piece.x1 for piece in left), right=edge)
         if best is None or score > best[0]:
             best = score, gutter
     return best[1] if best else None
@@ -103,7 +131,7 @@ def _y(fragment: Fragment) -> float:
 
 
 def _bands(
-    fragments: Sequence[Fragment], gutter: _Gutter
+    fragments: Sequence[Fragment], gutter: Gutter
 ) -> list[tuple[bool, tuple[Fragment, ...]]]:
     """From top to bottom: stretches of full-width rows, and of rows in two columns."""
     rows = _rows(fragments)
@@ -130,7 +158,7 @@ def _rows(fragments: Sequence[Fragment]) -> list[list[Fragment]]:
     return rows
 
 
-def _spans(row: Sequence[Fragment], gutter: _Gutter) -> bool:
+def _spans(row: Sequence[Fragment], gutter: Gutter) -> bool:
     """Whether the row runs over the gutter: a piece crosses it, and no column has a line there."""
     crossing = [piece for piece in row if piece.x0 < gutter.centre < piece.x1]
     if not crossing:
@@ -143,7 +171,7 @@ def _spans(row: Sequence[Fragment], gutter: _Gutter) -> bool:
     )
 
 
-def _take_last_lines(rows: list[list[Fragment]], kinds: list[bool], gutter: _Gutter) -> None:
+def _take_last_lines(rows: list[list[Fragment]], kinds: list[bool], gutter: Gutter) -> None:
     """Mark the short last line of a full-width paragraph as full-width too."""
     for index in range(1, len(rows)):
         row, above = rows[index], rows[index - 1]
@@ -161,7 +189,7 @@ def _take_last_lines(rows: list[list[Fragment]], kinds: list[bool], gutter: _Gut
         )
 
 
-def _take_table_rows(rows: list[list[Fragment]], kinds: list[bool], gutter: _Gutter) -> None:
+def _take_table_rows(rows: list[list[Fragment]], kinds: list[bool], gutter: Gutter) -> None:
     """Mark rows of cells that go on beyond the gutter: a table over the full width."""
     cells = [
         len(row) >= FEWEST_CELLS
@@ -176,7 +204,7 @@ def _take_table_rows(rows: list[list[Fragment]], kinds: list[bool], gutter: _Gut
             kinds[index] = True
 
 
-def _foot(rows: list[list[Fragment]], kinds: list[bool], gutter: _Gutter) -> int | None:
+def _foot(rows: list[list[Fragment]], kinds: list[bool], gutter: Gutter) -> int | None:
     """Where smaller type begins in both columns at one height: notes or a list below the text.
 
     Read as part of the columns, the left foot would come between the left and the right column.

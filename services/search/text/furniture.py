@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from services.search.text.fragments import Fragment, PageContent
 
@@ -12,6 +13,8 @@ MARGIN_SHARE = 0.14
 MARGIN_ROWS = 3
 # Heights that differ by so many points are the same place.
 SAME_PLACE = 4.0
+LINE_NUMBER = re.compile(r"\d{1,4}")
+FEWEST_LINE_NUMBERS = 6
 DIGITS = re.compile(r"\d+")
 ROMAN = re.compile(r"[ivxlc]+", re.IGNORECASE)
 PAGE_NUMBER = re.compile(
@@ -23,7 +26,8 @@ PAGE_NUMBER = re.compile(
 def without_furniture(
     pages: Sequence[PageContent], labels: Sequence[str]
 ) -> tuple[PageContent, ...]:
-    """The pages without running heads, running feet and page numbers."""
+    """The pages without running heads, running feet, page numbers and line numbers."""
+    pages = [_without_line_numbers(page) for page in pages]
     margins = [_margin(page) for page in pages]
     repeated = _repeated(margins)
     numbered = _numbered(margins, labels)
@@ -37,6 +41,20 @@ def without_furniture(
         kept = tuple(piece for piece in page.fragments if id(piece) not in dropped)
         cleaned.append(replace(page, fragments=kept) if dropped else page)
     return tuple(cleaned)
+
+
+def _without_line_numbers(page: PageContent) -> PageContent:
+    """The page without the numbers that manuscripts print beside their lines."""
+    numbers = [piece for piece in page.fragments if LINE_NUMBER.fullmatch(piece.text)]
+    dropped: set[int] = set()
+    for edge in {round(piece.x1) for piece in numbers}:
+        column = [piece for piece in numbers if abs(piece.x1 - edge) <= 1.0]
+        column.sort(key=lambda piece: -piece.y)
+        steps = {int(b.text) - int(a.text) for a, b in pairwise(column)}
+        if len(column) >= FEWEST_LINE_NUMBERS and steps in ({1}, {5}):
+            dropped.update(id(piece) for piece in column)
+    kept = tuple(piece for piece in page.fragments if id(piece) not in dropped)
+    return replace(page, fragments=kept) if dropped else page
 
 
 def _margin(page: PageContent) -> list[Fragment]:

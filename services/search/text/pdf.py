@@ -9,7 +9,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from services.search.library.records import Unread
-from services.search.text.columns import Column, reading_order
+from services.search.text.columns import Column, reading_order, usual_gutter
 from services.search.text.document_text import Block, BlockKind, OutlineEntry, Page, PagedText
 from services.search.text.fragments import Frame, PageContent
 from services.search.text.furniture import without_furniture
@@ -142,7 +142,8 @@ def _is_unmapped(content: PageContent) -> bool:
 def lay_out(contents: Sequence[PageContent], labels: Sequence[str]) -> tuple[Page, ...]:
     """The pages' text: furniture dropped, columns in order, divided words whole."""
     cleaned = without_furniture(contents, labels)
-    columns = [reading_order(content.fragments) for content in cleaned]
+    gutter = usual_gutter([content.fragments for content in cleaned])
+    columns = [reading_order(content.fragments, gutter) for content in cleaned]
     body_size = _body_size(columns)
     paragraphs = [paragraphs_of(page, body_size) for page in columns]
     joiner = Joiner(line.text for page in columns for column in page for line in column.lines)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from services.search.text.columns import reading_order
+from services.search.text.columns import reading_order, usual_gutter
 from services.search.text.fragments import Fragment
 
 SIZE = 10.0
@@ -120,3 +120,19 @@ def test_a_large_initial_belongs_to_the_first_of_its_lines() -> None:
         piece("each day", LEFT, 664, 230),
     ]
     assert read(page)[0] == "The clock"
+
+
+def test_a_last_page_with_few_lines_uses_the_gutter_of_the_others() -> None:
+    full = [*column("a", LEFT, 700, 9), *column("b", RIGHT, 700, 9)]
+    last = (*column("c", LEFT, 700, 3), *column("d", RIGHT, 700, 1))
+    lines = [
+        line.text for part in reading_order(last, usual_gutter([full, full])) for line in part.lines
+    ]
+    assert lines == [*names("c", 3), *names("d", 1)]
+
+
+def test_pages_in_one_column_have_no_usual_gutter() -> None:
+    one = column("a", LEFT, 700, 9, 480)
+    two = [*column("a", LEFT, 700, 9), *column("b", RIGHT, 700, 9)]
+    assert usual_gutter([one, one, two]) is None
+    assert usual_gutter([]) is None

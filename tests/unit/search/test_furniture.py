@@ -1,5 +1,7 @@
 """Running heads, running feet and page numbers are no text; what only looks like them is."""
 
+from dataclasses import replace
+
 from services.search.text.fragments import Fragment, Frame, PageContent
 from services.search.text.furniture import without_furniture
 
@@ -60,3 +62,21 @@ def test_a_number_that_is_the_label_of_its_page_is_dropped() -> None:
 def test_a_number_that_does_not_count_with_the_pages_is_kept() -> None:
     pages = [page(*BODY, ("1969", 30.0)), page(*BODY, ("1842", 30.0))]
     assert kept(*pages) == [["1969"], ["1842"]]
+
+
+def test_numbers_beside_the_lines_of_a_manuscript_are_dropped() -> None:
+    numbers = [
+        Fragment(text=str(row + 96), x0=40, x1=50, y=y, size=10) for row, (_, y) in enumerate(BODY)
+    ]
+    body = page(*BODY)
+    numbered = replace(body, fragments=(*numbers, *body.fragments))
+    assert without_furniture([numbered], ["1"]) == (body,)
+
+
+def test_numbers_in_a_column_of_a_table_are_kept() -> None:
+    cells = tuple(
+        Fragment(text=text, x0=40, x1=50, y=700 - 12 * row, size=10)
+        for row, text in enumerate(["12", "9", "31", "4", "55", "6", "7"])
+    )
+    table = replace(page(*BODY), fragments=cells)
+    assert without_furniture([table], ["1"]) == (table,)
