@@ -13,42 +13,55 @@ from collections.abc import Mapping
 import grpc
 from grpc_health.v1 import health_pb2
 
-PAUSE_S = 0.05
+PAUSE_S = 0.1
 PROBE_DEADLINE_S = 2.0
 DEADLINE_S = 120.0
 HTTP_PREFIX = "http://"
+# A process that has just begun to listen is noticed at once.
+CHANNEL_OPTIONS = [
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 200),
+]
 HEALTH_METHOD = "/grpc.health.v1.Health/Check"
 
 
 async def wait_until_ready(name: str, target: str, *, deadline: float) -> None:
     """Ask until the process answers that it is ready; raises TimeoutError naming it."""
-    serves = http_serves if target.startswith(HTTP_PREFIX) else grpc_serves
-    while not await serves(target):
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{name} did not become ready at {target}")
-        await asyncio.sleep(PAUSE_S)
+    waits = http_serves if target.startswith(HTTP_PREFIX) else grpc_serves
+    try:
+        async with asyncio.timeout(deadline - time.monotonic()):
+            await waits(target)
+    except TimeoutError as error:
+        raise TimeoutError(f"{name} did not become ready at {target}") from error
     print(name, flush=True)
 
 
-async def grpc_serves(target: str) -> bool:
-    """Whether the standard health service says SERVING."""
-    async with grpc.aio.insecure_channel(target) as channel:
-        try:
-            check = channel.unary_unary(
-                HEALTH_METHOD,
-                request_serializer=health_pb2.HealthCheckRequest.SerializeToString,
-                response_deserializer=health_pb2.HealthCheckResponse.FromString,
-            )
-            reply = await check(health_pb2.HealthCheckRequest(), timeout=PROBE_DEADLINE_S)
-        except grpc.aio.AioRpcError:
-            # Not listening yet, or not serving yet: asked again until the deadline.
-            return False
-    return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
+async def grpc_serves(target: str) -> None:
+    """Wait until the standard health service says SERVING."""
+    async with grpc.aio.insecure_channel(target, options=CHANNEL_OPTIONS) as channel:
+        check = channel.unary_unary(
+            HEALTH_METHOD,
+            request_serializer=health_pb2.HealthCheckRequest.SerializeToString,
+            response_deserializer=health_pb2.HealthCheckResponse.FromString,
+        )
+        request = health_pb2.HealthCheckRequest()
+        while True:
+            try:
+                reply = await check(request, wait_for_ready=True, timeout=PROBE_DEADLINE_S)
+                if reply.status == health_pb2.HealthCheckResponse.SERVING:
+                    return
+            except grpc.aio.AioRpcError:
+                # Not listening yet, or another process dies right now: asked again.
+                pass
+            await asyncio.sleep(PAUSE_S)
 
 
-async def http_serves(url: str) -> bool:
-    """Whether a GET answers with 200."""
-    return await asyncio.to_thread(_get, url)
+async def http_serves(url: str) -> None:
+    """Wait until a GET answers with 200."""
+    while True:
+        if await asyncio.to_thread(_get, url):
+            return
+        await asyncio.sleep(PAUSE_S)
 
 
 def _get(url: str) -> bool:
