@@ -9,6 +9,7 @@ from services.chassis.words import sentences
 from services.synth.coordination import (
     BETWEEN,
     COMPARING,
+    DIFFERING,
     LISTING,
     MULTIWORD,
     QUESTION_WORDS,
@@ -17,16 +18,22 @@ from services.synth.coordination import (
 from services.synth.generic_words import GENERIC_WORDS
 from services.synth.languages import language_of
 from services.synth.stop_words import STOP_WORDS
-from services.synth.terms import GENERIC_WEIGHT, Term, terms_of
+from services.synth.terms import GENERIC_WEIGHT, Term, terms_of, without_stops
 
 MAX_ASPECTS = 4
 MAX_OPERAND_WORDS = 3
 MAX_QUERY_CHARS = 300
+NAMED_SHARED_WORDS = 4
 
+_PUNCTUATION = frozenset(",;/、，")
 _TOKEN = re.compile(r"[^\W_]+(?:[-‐‑.'’][^\W_]+)*|[,;/、，;]")
-_CJK_LIST = re.compile(
-    "([\u3400-\u9fff\u30a0-\u30ff]{2,8})(?:和|与|與|或|还是|以及|と|や|、|または)"
-    "([\u3400-\u9fff\u30a0-\u30ff]{2,8})"
+_UNSPACED_JOINT = re.compile("和|与|與|或|还是|以及|、|と|や|または|vs\\.?|versus")
+_UNSPACED_MEMBER = "[\u3400-\u9fff\u30a0-\u30ffA-Za-z0-9-]{2,8}"
+_POINTS_BACK = re.compile(
+    r"\b(?:they|them|their|it|its|this|these|those|he|she|his|her|sie|ihre?[rnms]?|diese[rsnm]?|es|"
+    r"ils?|elles?|leurs?|ses|ellos|ellas|sus?|essi|loro|eles|elas|seus?|suas?|zij|hun|ze|"
+    r"они|их|он|она|его|её)\b|它们?|他们|这些?|其|それら?|これら?|그들?|هم|هي|هو",
+    re.IGNORECASE,
 )
 
 
@@ -73,7 +80,7 @@ def aspects_of(question: str) -> tuple[Aspect, ...]:
     found: list[Aspect] = []
     for position, segment in enumerate(segments):
         for aspect in _split(segment, language):
-            completed = _completed(aspect, topic) if position else aspect
+            completed = _completed(segment, aspect, topic) if position else aspect
             if completed.specific and completed.query not in {one.query for one in found}:
                 found.append(completed)
     return tuple(found[:MAX_ASPECTS]) or (_aspect(question, language),)
@@ -117,17 +124,15 @@ def shortened(text: str, terms: Iterable[Term]) -> str:
     return query.strip() or text[:MAX_QUERY_CHARS]
 
 
-def _completed(aspect: Aspect, topic: Aspect) -> Aspect:
-    """A later sentence that names too little borrows the topic of the first one."""
-    if len(aspect.specific) >= 2:
+def _completed(segment: str, aspect: Aspect, topic: Aspect) -> Aspect:
+    """A later sentence that names too little, or points back, borrows the topic of the first."""
+    if len(aspect.specific) >= 2 and not _POINTS_BACK.search(segment):
         return aspect
     known = {term.stem for term in aspect.terms}
     borrowed = [term for term in topic.specific if term.stem not in known]
     query = " ".join([aspect.query.rstrip("?？؟. "), *(term.surface for term in borrowed)])
     terms = (*aspect.terms, *borrowed)
-    return Aspect(
-        label=aspect.label, query=shortened(query, terms), terms=terms, own=aspect.specific
-    )
+    return Aspect(label=aspect.label, query=shortened(query, terms), terms=terms, own=())
 
 
 def _split(segment: str, language: str) -> list[Aspect]:
@@ -152,7 +157,7 @@ def _role(word: str, language: str) -> _Role:
     lower = word.lower()
     if lower in COMPARING["all"] or lower in COMPARING.get(language, ()):
         return _Role.COMPARE
-    if lower in LISTING.get(language, ()) or lower in {",", "/", ";", "、", "，"}:
+    if lower in LISTING.get(language, ()) or lower in _PUNCTUATION:
         return _Role.LIST
     if lower in STOP_WORDS[language]:
         return _Role.STOP
@@ -166,7 +171,7 @@ def _operands(tokens: Sequence[_Token], language: str) -> list[range]:
     for at, token in enumerate(tokens):
         if token.role not in (_Role.LIST, _Role.COMPARE):
             continue
-        left, right = _run_before(tokens, at), _run_after(tokens, at)
+        left, right = _members_around(tokens, at)
         if not left or not right:
             continue
         if chain and not (chain[-1].start <= left.start <= chain[-1].stop):
@@ -187,7 +192,30 @@ def _is_list(tokens: Sequence[_Token], chain: Sequence[range], language: str) ->
     words = {one.text.lower() for one in tokens}
     before = tokens[chain[0].start - 1].text.lower() if chain[0].start else ""
     related = before in BETWEEN.get(language, ()) or words & set(RELATING.get(language, ()))
-    return bool(shared) and not related
+    compared = words & set(DIFFERING.get(language, ()))
+    return bool(shared) and (bool(compared) or not related)
+
+
+def _members_around(tokens: Sequence[_Token], at: int) -> tuple[range, range]:
+    """What the connecting word at this place joins."""
+    after = tokens[at + 1].text.lower() if at + 1 < len(tokens) else ""
+    if tokens[at + 1 : at + 2] and tokens[at + 1].role is _Role.STOP:
+        # "in nurses and in operators": the repeated small word tells where the first member begins.
+        for start in range(at - 1, -1, -1):
+            if tokens[start].text.lower() == after:
+                left, right = range(start + 1, at), _clause_after(tokens, at + 2)
+                if any(_is_content(tokens[one]) for one in left) and right:
+                    return left, right
+                break
+    return _run_before(tokens, at), _run_after(tokens, at)
+
+
+def _clause_after(tokens: Sequence[_Token], start: int) -> range:
+    """The tokens up to the next connecting word; empty when they hold no content."""
+    end = start
+    while end < len(tokens) and tokens[end].role not in (_Role.LIST, _Role.COMPARE):
+        end += 1
+    return range(start, end) if any(_is_content(one) for one in tokens[start:end]) else range(0)
 
 
 def _run_before(tokens: Sequence[_Token], at: int) -> range:
@@ -199,7 +227,13 @@ def _run_before(tokens: Sequence[_Token], at: int) -> range:
 
 def _run_after(tokens: Sequence[_Token], at: int) -> range:
     start = at + 1
-    # An article or a second connecting word may stand before the member.
+    # An article or a second connecting word may stand before the member, but not after a comma.
+    if (
+        tokens[at].text in _PUNCTUATION
+        and at + 1 < len(tokens)
+        and not (_is_content(tokens[start]) or tokens[start].role is _Role.LIST)
+    ):
+        return range(0)
     while start < len(tokens) and start <= at + 2 and not _is_content(tokens[start]):
         if tokens[start].role is _Role.GENERIC:
             return range(0)
@@ -228,16 +262,19 @@ def _member(
     shared = [
         token.text for at, token in enumerate(tokens) if at not in inside and _is_content(token)
     ]
-    label = " ".join(own) + (f" ({', '.join(shared)})" if shared else "")
+    label = " ".join(own) + (f" ({' '.join(shared[:NAMED_SHARED_WORDS])})" if shared else "")
     return _aspect(" ".join(kept), language, own, label)
 
 
 def _split_unspaced(segment: str, language: str) -> list[Aspect]:
-    joined = _CJK_LIST.search(segment)
-    if joined is None:
-        return [_aspect(segment, language)]
-    left, right = joined.groups()
-    before, after = segment[: joined.start()], segment[joined.end() :]
-    if not terms_of(before + " " + after, language):
-        return [_aspect(segment, language)]
-    return [_aspect(f"{before}{own}{after}", language, [own]) for own in (left, right)]
+    stops = without_stops(segment, language)
+    for joint in _UNSPACED_JOINT.finditer(segment):
+        left = re.search(f"{_UNSPACED_MEMBER}$", stops[: joint.start()])
+        right = re.match(_UNSPACED_MEMBER, stops[joint.end() :])
+        if left is None or right is None:
+            continue
+        before, after = segment[: left.start()], segment[joint.end() + right.end() :]
+        if any(term.weight > GENERIC_WEIGHT for term in terms_of(before + " " + after, language)):
+            members = (left.group(), right.group())
+            return [_aspect(f"{before}{own}{after}", language, [own]) for own in members]
+    return [_aspect(segment, language)]

@@ -9,8 +9,12 @@ from services.synth.languages import language_of
 from services.synth.mind import Passage
 from services.synth.terms import Term, Vocabulary, vocabulary_of
 
-# The share of an aspect's telling words that some passage must hold.
+# What some passage must reach: the share of the aspect's telling words that it holds, or the mean
+# of that share and the similarity where one is known. Set on the training claims of SciFact, of
+# which 0.95 reach it, against questions from another field, of which 0.99 do not.
 ENOUGH = 0.5
+# However similar a passage is, this share of the words it must hold.
+LEAST_SHARE = 0.33
 # With another language than the question's, words cannot meet; only a high similarity counts.
 SIMILAR_ACROSS_LANGUAGES = 0.55
 SAMPLED_CHARS = 4_000
@@ -30,6 +34,8 @@ class Finding:
     """How far the passages carry an aspect."""
 
     aspect: Aspect
+    share: float
+    """The largest share of the aspect's words in one passage."""
     score: float
     best: Passage | None
     """The passage that carries most of it."""
@@ -84,7 +90,11 @@ def coverage(terms: Iterable[Term], vocabulary: Vocabulary, rarity: Rarity) -> f
 
 def find(aspect: Aspect, library: Library) -> Finding:
     """How far the passages carry the aspect."""
-    scored = [(_carried(aspect, reading, library.rarity), reading) for reading in library.readings]
+    shares = [_share(aspect, reading, library.rarity) for reading in library.readings]
+    scored = [
+        (_score(share, reading.similarity), reading)
+        for share, reading in zip(shares, library.readings, strict=True)
+    ]
     score, best = max(scored, key=lambda one: one[0], default=(0.0, None))
     missing = tuple(
         term
@@ -97,6 +107,7 @@ def find(aspect: Aspect, library: Library) -> Finding:
         supported = supported or similarity >= SIMILAR_ACROSS_LANGUAGES
     return Finding(
         aspect=aspect,
+        share=max(shares, default=0.0),
         score=score,
         best=best.passage if best else None,
         missing=missing,
@@ -104,7 +115,13 @@ def find(aspect: Aspect, library: Library) -> Finding:
     )
 
 
-def _carried(aspect: Aspect, reading: Reading, rarity: Rarity) -> float:
+def _score(share: float, similarity: float | None) -> float:
+    if similarity is None:
+        return share
+    return (share + similarity) / 2 if share >= LEAST_SHARE else min(share, similarity)
+
+
+def _share(aspect: Aspect, reading: Reading, rarity: Rarity) -> float:
     """The share of the aspect in one passage; without its own words an aspect is not there."""
     share = coverage(aspect.terms, reading.vocabulary, rarity)
     if not aspect.own:

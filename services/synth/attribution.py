@@ -11,7 +11,7 @@ MAX_TITLE_CHARS = 90
 _BODY = re.compile(
     r"\b(?:organi[sz]ation|universit\w+|institut\w*|minist\w+|society|group|committee|association|"
     r"cent(?:er|re)|collaboration|agency|council|network|consortium|foundation|department|office|"
-    r"bundes\w+|gesellschaft|verein|commission|board|college|academy|initiative|trust|program\w*)\b",
+    r"bundes\w+|gesellschaft|verein|commission|board|authority|service|hospital|bureau|laborator\w+|college|academy|initiative|trust|program\w*)\b",
     re.IGNORECASE,
 )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from services.synth.aspects import Aspect, aspects_of
-from services.synth.assessment import Finding, Library, find
+from services.synth.assessment import ENOUGH, LEAST_SHARE, Finding, Library, find
 from services.synth.attribution import introduction, listed
 from services.synth.citations import Numbering, as_plain_markdown, one_line, require_verbatim
 from services.synth.extraction import Chosen, choose
@@ -19,7 +19,7 @@ MAX_SENTENCES = 8
 SENTENCES_FOR_ONE = 5
 SENTENCES_PER_ASPECT = 3
 NEAREST_WORKS = 3
-MAX_HINTS = 2
+MAX_HINTS = 1
 # An aspect that the search reported as a gap is answered after all only if this much of it is
 # there.
 SURE = 0.85
@@ -55,7 +55,11 @@ def _holds(finding: Finding, commission: Commission, library: Library) -> bool:
         # Words of another language prove little either way: the search, which knew similarities,
         # decided.
         return bool(library.readings) and not reported
-    return finding.score >= SURE if reported else finding.is_supported
+    if reported:
+        return finding.share >= SURE
+    # The search also knew similarities; what it found covered needs fewer of the words here.
+    was_covered = finding.aspect.label in commission.covered_summary
+    return finding.share >= (LEAST_SHARE if was_covered else ENOUGH)
 
 
 def _parts(findings: Sequence[Finding], library: Library, language: str) -> list[_Part]:
@@ -65,7 +69,8 @@ def _parts(findings: Sequence[Finding], library: Library, language: str) -> list
     for finding in findings:
         room = min(limit, MAX_SENTENCES - len(taken))
         chosen = choose(finding.aspect, library, language, limit=room, taken=taken)
-        if chosen:
+        # Without a new sentence the aspect is answered by those that stand there already.
+        if chosen or taken:
             taken += chosen
             parts.append(_Part(finding.aspect, tuple(chosen)))
     return parts
@@ -82,7 +87,7 @@ class _Writer:
 
     def answer(self, parts: Sequence[_Part], gaps: Sequence[str], library: Library) -> Answer:
         for part in parts:
-            if len(parts) > 1:
+            if len(parts) > 1 and part.chosen:
                 self._blocks.append(f"**{as_plain_markdown(part.aspect.label)}**")
             self._blocks += [self._quoted(chosen) for chosen in part.chosen]
         self._blocks += self._hints([chosen for part in parts for chosen in part.chosen])

@@ -86,6 +86,19 @@ BETWEEN: dict[str, frozenset[str]] = {
     "ar": frozenset({"بين"}),
 }
 
+# Words that take a pair apart again.
+DIFFERING: dict[str, frozenset[str]] = {
+    "en": frozenset({"difference", "differences", "differ", "compare", "comparison", "contrast"}),
+    "de": frozenset({"unterschied", "unterschiede", "vergleich", "unterscheiden"}),
+    "fr": frozenset({"différence", "différences", "comparaison", "comparer"}),
+    "es": frozenset({"diferencia", "diferencias", "comparación", "comparar"}),
+    "it": frozenset({"differenza", "differenze", "confronto", "confrontare"}),
+    "pt": frozenset({"diferença", "diferenças", "comparação", "comparar"}),
+    "nl": frozenset({"verschil", "verschillen", "vergelijking", "vergelijken"}),
+    "ru": frozenset({"различие", "различия", "разница", "сравнение", "сравнить"}),
+    "ar": frozenset({"الفرق", "فرق", "اختلاف", "مقارنة"}),
+}
+
 # Words that make a pair one thing to look for.
 RELATING: dict[str, frozenset[str]] = {
     "en": frozenset(

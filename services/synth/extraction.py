@@ -16,11 +16,16 @@ MAX_WORDS = 80
 # How much of a sentence's score comes from itself, from its passage, and from the passage's rank.
 OWN_SHARE, PASSAGE_SHARE, RANK_SHARE = 0.55, 0.30, 0.15
 NUMBER_BONUS = 0.08
-FINDING_BONUS = 0.03
+DURATION_BONUS = 0.12
+FINDING_BONUS = 0.06
+# What a work says of another work is better quoted from that one.
+SECOND_HAND_COST = 0.12
 REPETITION_COST = 0.4
 # A sentence much weaker than the best one is left out, even if there is room.
-WORTH_QUOTING = 0.75
+WORTH_QUOTING = 0.68
 PER_WORK = 2
+# Above these shares a stretch is a row of a table, or a line of names and titles.
+MAX_NUMBER_SHARE, MAX_CAPITAL_SHARE = 0.4, 0.6
 
 _QUANTITY = re.compile(
     r"\bhow (?:many|much|long|often|old|large|big|far|high|low|few|strong)\b|\bby how\b|"
@@ -30,12 +35,38 @@ _QUANTITY = re.compile(
     r"多少|几|いくつ|何(?:人|回|時間|年|%|％)|どのくらい|얼마|몇|\bكم\b",
     re.IGNORECASE,
 )
+_DURATION = re.compile(
+    r"\bhow (?:long|soon|quickly)\b|\bby how many (?:minutes|hours|days)\b|\bwie lange\b|"
+    r"\bcombien de temps\b|\bcuánto tiempo\b|\bquanto tempo\b|\bhoe lang\b|как долго|多久|多长时间|"
+    r"どのくらいの時間|何時間|얼마나 오래|كم من الوقت",
+    re.IGNORECASE,
+)
+_SPAN_OF_TIME = re.compile(
+    r"\d\s*-?(?:s|ms|min|h|seconds?|minutes?|hours?|days?|weeks?|months?|years?|sekunden?|"
+    r"minuten?|stunden?|tagen?|wochen?|monaten?|jahren?|secondes?|heures?|jours?|semaines?|mois|"
+    r"ans|segundos?|minutos?|horas?|días?|dias?|semanas?|meses|años?|anos?|ore|giorni|settimane|"
+    r"mesi|anni|uur|dagen|weken|maanden|jaar|секунд\w*|минут\w*|час\w*|дн\w*|недел\w*)\b|"
+    r"\d\s*(?:秒|分|小时|時間|日|天|周|週|月|年|초|분|시간|일|주|개월)",
+    re.IGNORECASE,
+)
+_SECOND_HAND = re.compile(
+    r"\bet al\.|"
+    r"\b(?:and|und|et|y|e|en) (?:colleagues|kollegen|collègues|colegas|colleghi|collega's)\b|"
+    r"\([A-Z][^()]*\b(?:19|20)\d\d[a-z]?\)"
+)
 _STATISTIC = re.compile(r"\d\s?[%％]|\b[pnrd]\s?[<=>≤≥]|\bCI\b|±|\d[.,]\d")
+# What stands in the head and foot of papers.
+_IMPRINT = re.compile(
+    r"\b10\.\d{4,9}/|https?:|\bISSN\b|\bISBN\b|©|@\w|\ball rights reserved\b|"
+    r"^\s*(?:keywords?|key words|schlüsselwörter|schlagwörter|mots[- ]clés|palabras clave|"
+    r"parole chiave|palavras-chave|trefwoorden|ключевые слова|关键词|關鍵詞|キーワード|주제어)\b",
+    re.IGNORECASE,
+)
 _NO_SOURCE = re.compile(
     r"^\W*\d*\W*(?:references?|bibliography|works cited|literature cited|literatur(?:verzeichnis)?|"
     r"références|bibliographie|referencias|bibliografía|bibliografia|referências|literatuur|"
     r"список литературы|литература|参考文献|參考文獻|引用文献|참고문헌|المراجع|"
-    r"acknowledge?ments?|danksagung|remerciements|agradecimientos)\b",
+    r"front matter|acknowledge?ments?|danksagung|remerciements|agradecimientos)\b",
     re.IGNORECASE,
 )
 
@@ -84,14 +115,37 @@ def quotable(text: str) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
+def says_something(text: str) -> bool:
+    """Whether the stretch is a statement, as far as its looks tell: no question, row or imprint."""
+    if text.rstrip().endswith(("?", "？", "؟")) or _IMPRINT.search(text):
+        return False
+    tokens = text.split()
+    numbers = sum(any(letter.isdigit() for letter in token) for token in tokens)
+    if len(tokens) >= MIN_WORDS and numbers > MAX_NUMBER_SHARE * len(tokens):
+        return False
+    longer = [token for token in tokens if len(token) > 3 and token[0].isalpha()]
+    capitals = sum(token[0].isupper() for token in longer)
+    return len(longer) < MIN_WORDS or capitals <= MAX_CAPITAL_SHARE * len(longer)
+
+
+def _only_names_the_work(stems: frozenset[str], title: frozenset[str]) -> bool:
+    """Whether little remains without the words of the title, as in a running head."""
+    return bool(title) and len(stems - title) <= len(stems & title) / 4
+
+
 def _candidates(aspect: Aspect, library: Library, language: str) -> Iterator[Chosen]:
-    asks_number = _QUANTITY.search(aspect.query) is not None
+    wanted = _Wanted(aspect.query)
     for rank, reading in enumerate(library.readings):
         if any(_NO_SOURCE.match(title) for title in reading.passage.section_path):
             continue
+        if aspect.own and not coverage(aspect.own, reading.vocabulary, library.rarity):
+            continue
+        named = stems_of(reading.passage.work.title, language)
         around = coverage(aspect.terms, reading.vocabulary, library.rarity)
         base = PASSAGE_SHARE * around + RANK_SHARE / (1 + rank / 3)
-        yield from _from_passage(aspect, reading, library, language, base, asks_number)
+        for one in _from_passage(aspect, reading, library, language, base, wanted):
+            if not _only_names_the_work(one.stems, named):
+                yield one
 
 
 def _from_passage(
@@ -100,24 +154,37 @@ def _from_passage(
     library: Library,
     language: str,
     base: float,
-    asks_number: bool,
+    wanted: "_Wanted",
 ) -> Iterator[Chosen]:
     passage = reading.passage
     for start, end in quotable(passage.text):
         text = passage.text[start:end]
-        if text.rstrip().endswith(("?", "？", "؟")):
+        if not says_something(text):
             continue
         stems = stems_of(text, language)
         share = coverage(aspect.terms, Vocabulary(stems), library.rarity)
         if not share and library.speaks_the_language:
             continue
-        score = base + OWN_SHARE * share
-        if asks_number and any(letter.isdigit() for letter in text):
-            score += NUMBER_BONUS
-        if _STATISTIC.search(text):
-            score += FINDING_BONUS
+        score = base + OWN_SHARE * share + wanted.bonus(text)
         quote = quote_from(passage.passage_id, passage.text, start, end)
         yield Chosen(quote=quote, passage=passage, score=score, stems=stems)
+
+
+class _Wanted:
+    """What a sentence should hold beside words, going by the form of the question."""
+
+    def __init__(self, query: str) -> None:
+        self._number = _QUANTITY.search(query) is not None
+        self._duration = _DURATION.search(query) is not None
+
+    def bonus(self, text: str) -> float:
+        """What the sentence's looks add to its score, or take from it."""
+        bonus = FINDING_BONUS if _STATISTIC.search(text) else 0.0
+        if self._number and any(letter.isdigit() for letter in text):
+            bonus += NUMBER_BONUS
+        if self._duration and _SPAN_OF_TIME.search(text):
+            bonus += DURATION_BONUS
+        return bonus - (SECOND_HAND_COST if _SECOND_HAND.search(text) else 0.0)
 
 
 def _is_new(one: Chosen, before: Collection[Chosen], here: Collection[Chosen]) -> bool:

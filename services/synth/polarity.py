@@ -21,14 +21,16 @@ _DOWN = re.compile(
     r"ухудш\w+)\b|减少|降低|下降|減少|低下|감소|저하",
     re.IGNORECASE,
 )
-LEAST_SHARED = 3
+# How much of the shorter sentence the other one must share.
+LEAST_SHARED, LEAST_SHARE = 3, 0.3
 
 
 def may_disagree(
     first: str, second: str, first_stems: frozenset[str], second_stems: frozenset[str]
 ) -> bool:
     """Whether the sentences share their topic while only one denies, or one rises and one falls."""
-    if len(first_stems & second_stems) < LEAST_SHARED:
+    shared = len(first_stems & second_stems)
+    if shared < LEAST_SHARED or shared < LEAST_SHARE * min(len(first_stems), len(second_stems)):
         return False
     if bool(_DENIAL.search(first)) != bool(_DENIAL.search(second)):
         return True

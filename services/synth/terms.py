@@ -176,7 +176,7 @@ def _pieces(run: str, language: str) -> Iterator[str]:
         if _KATAKANA.fullmatch(part):
             yield part
         else:
-            for piece in _without_stops(part, stops).split():
+            for piece in without_stops(part, language).split():
                 yield from _pairs(piece)
 
 
@@ -186,8 +186,13 @@ def _stop_pattern(stops: frozenset[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, ordered)) or r"(?!)")
 
 
-def _without_stops(text: str, stops: frozenset[str]) -> str:
-    return _stop_pattern(stops).sub(" ", text)
+def without_stops(text: str, language: str) -> str:
+    """The text with blanks, as many as it had characters, in the place of each small word.
+
+    For scripts without spaces, where small words can only be found by their characters.
+    """
+    pattern = _stop_pattern(STOP_WORDS.get(language, frozenset()))
+    return pattern.sub(lambda match: " " * len(match.group()), text)
 
 
 def _pairs(text: str) -> Iterator[str]:
