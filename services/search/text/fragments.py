@@ -168,9 +168,10 @@ class FragmentBuilder:
             run.append(" ", x0, x1)
         self._space = self._line_end = False
         run.glyph_start = len(run.chars)
-        for letter in char + marks:
-            run.append(letter, x0, x1)
-        style = (round(size, 1), bold)
+        run.append(char, x0, x1)
+        for mark in marks:
+            run.append(mark, x0, x1)
+        style = (size, bold)
         run.sizes[style] = run.sizes.get(style, 0) + 1
         if is_right_to_left(char):
             self._left = -math.inf

@@ -3,6 +3,7 @@
 import math
 import unicodedata
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -95,7 +96,9 @@ class _PageReader:
             return
         turns = style.quarter_turns
         self._sizes[turns] += 1
-        builder = self._builders.setdefault(turns, FragmentBuilder())
+        builder = self._builders.get(turns)
+        if builder is None:
+            builder = self._builders[turns] = FragmentBuilder()
         x0, x1, y = _upright(box, origin, turns)
         for letter in char:
             builder.add(letter, x0, x1, y, style.size, style.bold)
@@ -138,7 +141,7 @@ class _PageReader:
         name = raw.create_string_buffer(128)
         raw.FPDFText_GetFontInfo(self._raw, index, name, len(name), raw.byref(flags))
         return _Style(
-            size=abs(size),
+            size=round(abs(size), 1),
             bold=raw.FPDFText_GetFontWeight(self._raw, index) >= 600 or _is_bold_name(name.value),
             quarter_turns=None if lean > MOST_LEAN else round(angle / 90) % 4,
             invisible=mode in INVISIBLE_MODES or bool(painted and colour[3].value == 0),
@@ -175,6 +178,7 @@ class _PageReader:
         return self._pictures
 
 
+@cache
 def _readable(code: int) -> str:
     """The character of a code, without ligatures and presentation forms; empty if it has none."""
     if code in HYPHENS:
