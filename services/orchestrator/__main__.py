@@ -6,10 +6,12 @@ import sys
 from pydantic import ValidationError
 
 from services.chassis import server
+from services.chassis.server import PortTaken
 from services.chassis.telemetry import telemetry
 from services.orchestrator import process
 from services.orchestrator.ceilings import BadNumber, harness_from
 from services.orchestrator.settings import ConfigError, Settings, read_config
+from services.orchestrator.store.schema import WrongSchema
 
 
 def main() -> int:
@@ -30,7 +32,17 @@ def main() -> int:
         await process.run(settings, harness, stop)
 
     with telemetry("orchestrator", settings.log_level):
-        server.run(work)
+        try:
+            server.run(work)
+        except WrongSchema as error:
+            print(error, file=sys.stderr)
+            return 1
+        except BaseExceptionGroup as group:
+            taken, others = group.split(PortTaken)
+            if taken is None or others is not None:
+                raise
+            print(taken.exceptions[0], file=sys.stderr)
+            return 1
     return 0
 
 

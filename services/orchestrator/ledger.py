@@ -2,8 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
@@ -37,6 +37,21 @@ class RunStore(Protocol):
         """The last answered turns of the session."""
 
 
+class Standing:
+    """Whether the holder of runs may begin new work."""
+
+    def __init__(self, stopping: asyncio.Event) -> None:
+        self.stopping = stopping
+        self.has_lease = asyncio.Event()
+        self.has_lease.set()
+
+    async def permission(self) -> None:
+        """Wait while leases cannot be renewed; raises HandOver when the process is stopping."""
+        await self.has_lease.wait()
+        if self.stopping.is_set():
+            raise HandOver
+
+
 class Ledger:
     """Mirrors the rows of one run in memory, so that no stage reads back what it wrote.
 
@@ -51,7 +66,7 @@ class Ledger:
         recorded: Recorded,
         *,
         on_write: Callable[[], None],
-        stopping: asyncio.Event,
+        standing: Standing,
     ) -> None:
         self.run = run
         self.stage = run.stage
@@ -62,7 +77,7 @@ class Ledger:
         self.evidence: dict[str, Evidence] = {one.passage.id: one for one in recorded.evidence}
         self._store = store
         self._on_write = on_write
-        self._stopping = stopping
+        self._standing = standing
         self._tracer = trace.get_tracer(__name__)
 
     def output(self, key: str) -> Mapping[str, Any] | None:
@@ -75,11 +90,10 @@ class Ledger:
         step = self._steps.get(key)
         return step.attempt if step is not None else 0
 
-    @contextmanager
-    def working(self, what: str, key: str) -> Iterator[None]:
+    @asynccontextmanager
+    async def working(self, what: str, key: str) -> AsyncIterator[None]:
         """The span of new work on a step; raises HandOver when the process is stopping."""
-        if self._stopping.is_set():
-            raise HandOver
+        await self._standing.permission()
         with self._tracer.start_as_current_span(what, attributes={"zocrates.step": key}):
             yield
 

@@ -12,7 +12,7 @@ from services.orchestrator import events, research_pass, synthesis, tool_calls, 
 from services.orchestrator.ceilings import Ceilings, Harness
 from services.orchestrator.deltas import Publisher
 from services.orchestrator.errors import PeerError
-from services.orchestrator.ledger import Ledger, RunStore, until_up
+from services.orchestrator.ledger import Ledger, RunStore, Standing, until_up
 from services.orchestrator.passages import Evidence
 from services.orchestrator.peers.rerank import Ranking
 from services.orchestrator.peers.synth import Direction, Draft
@@ -80,12 +80,12 @@ class Pipeline:
         self._patience_s = patience_s
         self._on_write = on_write
 
-    async def run(self, run: ClaimedRun, stopping: asyncio.Event) -> None:
+    async def run(self, run: ClaimedRun, standing: Standing) -> None:
         """Work until the run ends. Raises Stale, HandOver."""
         # The first holder of a run finds nothing recorded.
         first = run.lease.epoch == 1
         recorded = Recorded() if first else await until_up(lambda: self._store.load(run.id))
-        ledger = Ledger(run, self._store, recorded, on_write=self._on_write, stopping=stopping)
+        ledger = Ledger(run, self._store, recorded, on_write=self._on_write, standing=standing)
         try:
             await self._stages(ledger)
         except PeerError as error:
@@ -95,9 +95,8 @@ class Pipeline:
     async def fail(self, run: ClaimedRun) -> None:
         """End a run that met a bug. Raises Stale."""
         recorded = await until_up(lambda: self._store.load(run.id))
-        ledger = Ledger(
-            run, self._store, recorded, on_write=self._on_write, stopping=asyncio.Event()
-        )
+        standing = Standing(asyncio.Event())
+        ledger = Ledger(run, self._store, recorded, on_write=self._on_write, standing=standing)
         await _fail(ledger, "INTERNAL", INTERNAL_TEXT, retryable=False)
 
     async def _stages(self, ledger: Ledger) -> None:
@@ -138,7 +137,7 @@ class Pipeline:
         if (known := ledger.output(key)) is not None:
             return known["question"], known["items"]
         run = ledger.run
-        with ledger.working("converse", key):
+        async with ledger.working("converse", key):
             past = await ledger.conversation(HISTORY_TURNS)
             history = [
                 (turn.prompt, turn.answer[:HISTORY_CHARACTERS], turn.cited_titles) for turn in past
@@ -181,7 +180,7 @@ class Pipeline:
         if known is None:
             ranking = Ranking(kept=(), considered=0, words_kept=0, model="")
             if ledger.evidence:
-                with ledger.working("rerank", key):
+                async with ledger.working("rerank", key):
                     ranking = await self._peers.ranker.rerank(
                         question,
                         list(ledger.evidence.values()),
@@ -200,7 +199,7 @@ class Pipeline:
 
     async def _verify(self, ledger: Ledger, draft: Draft, report: Report) -> None:
         key = "verify"
-        with ledger.working("verify", key):
+        async with ledger.working("verify", key):
             checked = await verification.verify(
                 draft,
                 ledger.evidence,

@@ -11,8 +11,10 @@ from uuid import uuid4
 from services.chassis.bus import Bus, BusDown, open_bus
 from services.chassis.channel import open_channel
 from services.chassis.server import serve
+from services.chassis.telemetry import EventLog
 from services.orchestrator.ceilings import Harness
 from services.orchestrator.chat_servicer import SERVICE, ChatServicer
+from services.orchestrator.errors import DatabaseDown
 from services.orchestrator.peers.calls import Deadlines
 from services.orchestrator.peers.rerank import RerankPeer
 from services.orchestrator.peers.search import SearchPeer
@@ -27,17 +29,27 @@ from services.orchestrator.store.history import History
 from services.orchestrator.store.outbox import Outbox
 from services.orchestrator.store.retention import Retention
 from services.orchestrator.store.runs import Runs
+from services.orchestrator.store.schema import require_schema
 from services.orchestrator.store.sessions import Sessions
 from zocrates.orchestrator.v1 import chat_pb2_grpc as rpc
 
+log = EventLog(__name__)
+
 
 async def run(settings: Settings, harness: Harness, stop: asyncio.Event) -> None:
-    """Serve and work until the event is set: drain calls, hand over runs, flush the relay."""
+    """Serve and work until the event is set: drain calls, hand over runs, flush the relay.
+
+    Raises WrongSchema.
+    """
     name = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(
             open_database(settings.database_url.get_secret_value(), pool_size=settings.pool_size)
         )
+        try:
+            await require_schema(database)
+        except DatabaseDown as error:
+            log.warning("start_without_database", cause=error.cause)
         bus = await stack.enter_async_context(open_bus(settings.nats_url, "orchestrator"))
         runs = Runs(database)
         relay = Relay(name, Outbox(database), bus, poll_s=settings.poll_s)

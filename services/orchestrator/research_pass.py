@@ -86,7 +86,7 @@ class _Loop:
         key = f"pass_{self._brief.number}/turn_{len(self.turns) + 1}"
         output = self._ledger.output(key)
         if output is None:
-            with self._ledger.working("investigate", key):
+            async with self._ledger.working("investigate", key):
                 output = await self._ask(key)
         admitted = calls_from_json(output["calls"])
         results = await self._calls.make(key, admitted)

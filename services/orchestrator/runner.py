@@ -10,10 +10,12 @@ from opentelemetry import trace
 from services.chassis.bus import Bus, BusDown
 from services.chassis.telemetry import EventLog, context_from
 from services.orchestrator.errors import DatabaseDown, HandOver, Stale
+from services.orchestrator.ledger import Standing
 from services.orchestrator.run import ClaimedRun
 from services.orchestrator.store.runs import Runs
 
 WORK_SUBJECT = "zocrates.work"
+UNKNOWN_SCHEMA_S = 60.0
 
 log = EventLog(__name__)
 
@@ -21,7 +23,7 @@ log = EventLog(__name__)
 class Worker(Protocol):
     """Continues a run."""
 
-    async def run(self, run: ClaimedRun, stopping: asyncio.Event) -> None:
+    async def run(self, run: ClaimedRun, standing: Standing) -> None:
         """Work until the run ends; raises Stale or HandOver."""
 
     async def fail(self, run: ClaimedRun) -> None:
@@ -64,20 +66,22 @@ class Runner:
 
     async def run(self, until: asyncio.Event) -> None:
         """Claim and work until the event is set, then hand over what is not finished."""
+        standing = Standing(until)
         async with asyncio.TaskGroup() as group:
             aside = [
-                group.create_task(self._keep_leases()),
+                group.create_task(self._keep_leases(standing)),
+                group.create_task(self._tell_unknown_schema()),
                 group.create_task(self._listen()),
                 group.create_task(self._wake_at(until)),
             ]
             while not until.is_set():
-                await self._claim(group, until)
+                await self._claim(group, standing)
                 await self._pause()
             await self._drain()
             for task in aside:
                 task.cancel()
 
-    async def _claim(self, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
+    async def _claim(self, group: asyncio.TaskGroup, standing: Standing) -> None:
         room = self._pace.max_runs - len(self._held)
         if room <= 0:
             return
@@ -90,7 +94,7 @@ class Runner:
             return
         for run in claimed:
             log.info("run_claimed", run_id=run.id, epoch=run.lease.epoch, stage=run.stage)
-            task = group.create_task(self._work(run, stopping))
+            task = group.create_task(self._work(run, standing))
             self._held[run.id] = _Held(run=run, task=task)
 
     async def _pause(self) -> None:
@@ -103,13 +107,13 @@ class Runner:
         finally:
             self._due.clear()
 
-    async def _work(self, run: ClaimedRun, stopping: asyncio.Event) -> None:
+    async def _work(self, run: ClaimedRun, standing: Standing) -> None:
         context = context_from(run.trace)
         try:
             with self._tracer.start_as_current_span(
                 "run", context=context, attributes={"zocrates.run_id": run.id}
             ):
-                await self._worker.run(run, stopping)
+                await self._worker.run(run, standing)
             log.info("run_left", run_id=run.id)
         except Stale:
             log.warning("run_lost", run_id=run.id, epoch=run.lease.epoch)
@@ -135,20 +139,33 @@ class Runner:
         except DatabaseDown as error:
             log.warning("lease_left_to_expire", run_id=run.id, cause=error.cause)
 
-    async def _keep_leases(self) -> None:
-        """Renew all leases with one statement; a run whose epoch is gone is dropped."""
+    async def _keep_leases(self, standing: Standing) -> None:
+        """Renew all leases with one statement; a run whose epoch is gone is dropped.
+
+        While the leases may be over nothing new is begun, but work in hand goes on: nobody may
+        have taken the run, and then its result is written after all.
+        """
+        loop = asyncio.get_running_loop()
+        renewed_at = loop.time()
         while True:
             await asyncio.sleep(self._pace.renew_s)
             held = list(self._held.values())
             if not held:
+                renewed_at = loop.time()
+                standing.has_lease.set()
                 continue
             try:
+                asked_at = loop.time()
                 kept = await self._runs.renew(
                     [one.run.lease for one in held], lease_s=self._pace.lease_s
                 )
             except DatabaseDown as error:
                 log.warning("renewal_waits_for_database", cause=error.cause)
+                if loop.time() - renewed_at > self._pace.lease_s:
+                    standing.has_lease.clear()
                 continue
+            renewed_at = asked_at
+            standing.has_lease.set()
             for one in held:
                 if one.run.id not in kept and self._held.get(one.run.id) is one:
                     log.warning("lease_lost", run_id=one.run.id, epoch=one.run.lease.epoch)
@@ -167,6 +184,16 @@ class Runner:
             await asyncio.wait([one.task for one in late])
         for one in late:
             await self._release(one.run)
+
+    async def _tell_unknown_schema(self) -> None:
+        """Count the runs that wait for newer code, so that they are not out of sight."""
+        while True:
+            try:
+                if waiting := await self._runs.count_unknown_schema():
+                    log.warning("runs_wait_for_newer_code", runs=waiting)
+            except DatabaseDown as error:
+                log.warning("count_waits_for_database", cause=error.cause)
+            await asyncio.sleep(UNKNOWN_SCHEMA_S)
 
     async def _listen(self) -> None:
         """Take hints from other replicas, as soon as NATS is there."""

@@ -49,7 +49,7 @@ async def write(
         async with aclosing(pieces):
             return await _streamed(ledger, publisher, pieces)
 
-    with ledger.working("synthesize", KEY):
+    async with ledger.working("synthesize", KEY):
         draft = await patiently(PEER, attempt, patience_s=patience_s)
     usage = ledger.usage
     await ledger.record(

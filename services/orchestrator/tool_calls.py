@@ -105,7 +105,7 @@ class Calls:
         except BadArguments as error:
             return Fetched(error=str(error), outcome=CallOutcome.REFUSED)
         query = request.query if isinstance(request, SearchCorpus) else ""
-        with self._ledger.working(call.tool, call_key):
+        async with self._ledger.working(call.tool, call_key):
             try:
                 return replace(await self._retrieve(request), query=query)
             except PeerRefused as error:

@@ -3,12 +3,16 @@
 import asyncio
 from uuid import uuid4
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from services.orchestrator.store.migrate import is_current, migrate
+from services.orchestrator.store.database import open_database
+from services.orchestrator.store.migrate import alembic_config, is_current, migrate
+from services.orchestrator.store.schema import REVISION, WrongSchema, require_schema
 from services.orchestrator.tables import metadata
 from tests.servers import PostgresServer, create_database
 
@@ -54,3 +58,14 @@ async def test_two_migrations_at_once_wait_for_each_other(postgres: PostgresServ
     async with engine.connect() as connection:
         assert await connection.run_sync(is_current)
     await engine.dispose()
+
+
+async def test_a_serving_process_accepts_only_the_latest_schema(
+    postgres: PostgresServer, database_url: str
+) -> None:
+    assert ScriptDirectory.from_config(alembic_config()).get_current_head() == REVISION
+    async with open_database(database_url, pool_size=2) as database:
+        await require_schema(database)
+    async with open_database(await empty_database(postgres), pool_size=2) as database:
+        with pytest.raises(WrongSchema, match="has the schema 'none'"):
+            await require_schema(database)

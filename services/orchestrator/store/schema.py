@@ -1,0 +1,33 @@
+"""The schema that this code was written for."""
+
+from sqlalchemy import text
+from sqlalchemy.exc import ProgrammingError
+
+from services.orchestrator.store.database import Database
+
+# Revisions begin with their date, so they are ordered. A later one is fine: migrations are safe
+# under the code before them. A test compares this with the migrations, which a serving process
+# does not load.
+REVISION = "2026_11_30_first_tables"
+CURRENT = text("SELECT version_num FROM alembic_version")
+
+
+class WrongSchema(Exception):
+    """The database was not migrated to this code's schema."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"The database has the schema {found!r} and this program needs {REVISION!r}; "
+            "run: python -m services.orchestrator.store.migrate"
+        )
+
+
+async def require_schema(database: Database) -> None:
+    """Raise WrongSchema for a schema that is too old; DatabaseDown when it cannot be asked."""
+    try:
+        rows = await database.fetch(CURRENT)
+    except ProgrammingError:
+        raise WrongSchema("none") from None
+    found = rows[0].version_num if rows else "none"
+    if found == "none" or found < REVISION:
+        raise WrongSchema(found)
