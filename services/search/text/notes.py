@@ -50,10 +50,10 @@ UNSEEN = frozenset(
 VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 )
-WHITE_SPACE = re.compile(r"[ \t\r\n\f\v\u00a0]+")
+# Single spaces, which most are, are no match and cost nothing.
+WHITE_SPACE = re.compile(r"[ \t\r\n\f\v\u00a0]{2,}|[\t\r\n\f\v\u00a0]")
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 SPACES = re.compile(r"[ \t\u00a0]{2,}")
-SPACES_AT_BREAK = re.compile(r" *\n *")
 BLANK_LINES = re.compile(r"\n{3,}")
 
 
@@ -127,8 +127,8 @@ class _NoteParser(HTMLParser):
 
 def _clean(text: str) -> str:
     """No NUL, lone surrogate or run of spaces; at most one blank line in a row."""
-    lines = SPACES_AT_BREAK.sub("\n", SPACES.sub(" ", UNPRINTABLE.sub("", text)))
-    return BLANK_LINES.sub("\n\n", lines).strip()
+    lines = SPACES.sub(" ", UNPRINTABLE.sub("", text)).split("\n")
+    return BLANK_LINES.sub("\n\n", "\n".join(line.strip() for line in lines)).strip()
 
 
 def _cited(encoded: str) -> list[str]:

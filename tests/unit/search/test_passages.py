@@ -148,7 +148,7 @@ def test_an_empty_text_has_nothing() -> None:
 LETTERS = "ab. \n-é日。ابЖ1"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.text(alphabet=LETTERS, max_size=400), max_size=5))
 def test_spans_are_verbatim_whatever_the_text(texts: list[str]) -> None:
     source = paged(*texts)
