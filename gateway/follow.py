@@ -1,7 +1,7 @@
 """Following one run for one client: what is recorded, then what happens, each row once."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 
 from gateway import convert, translate
@@ -50,7 +50,7 @@ class Follower:
         self.settings = settings
         self.now = now
 
-    async def open(self, watch: Watch) -> AsyncIterator[bytes]:
+    async def open(self, watch: Watch) -> AsyncGenerator[bytes, None]:
         """The frames of a run from a position on; raises now if the run cannot be followed."""
         first = await self.orchestrator.list_events(
             session_id=watch.run.session_id,
@@ -73,7 +73,7 @@ class _Stream:
         self._state = "QUEUED"
         self._ended = False
 
-    async def frames(self, first: chat.ListEventsResponse) -> AsyncIterator[bytes]:
+    async def frames(self, first: chat.ListEventsResponse) -> AsyncGenerator[bytes, None]:
         """The recorded rows, then live ones, until the run ends or waits."""
         for frame in self._rows_of(first):
             yield frame

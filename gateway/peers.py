@@ -1,6 +1,6 @@
 """The processes that the gateway calls: each call with a deadline, an owner, errors translated."""
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable
 from typing import Literal, TypeVar
 
 import grpc
@@ -116,7 +116,7 @@ class Search:
         )
         return await _answer(call, "search")
 
-    async def sync(self, *, full: bool, owner: str) -> AsyncIterator[search.SyncProgress]:
+    async def sync(self, *, full: bool, owner: str) -> AsyncGenerator[search.SyncProgress, None]:
         """Progress of a sync, of the running one if there is; who goes away does not stop it."""
         call = self._library.Sync(
             search.SyncRequest(full=full), timeout=SYNC_DEADLINE_S, metadata=_as(owner)

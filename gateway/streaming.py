@@ -1,16 +1,15 @@
 """Event streams as HTTP replies: headers, pings, and an end when the client or the process goes."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from typing import TypeVar
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
 
-from fastapi.responses import StreamingResponse
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gateway.metrics import Metrics
 from gateway.translate import PING
-
-T = TypeVar("T")
 
 HEADERS = {
     "Cache-Control": "no-cache",
@@ -18,67 +17,89 @@ HEADERS = {
     "X-Accel-Buffering": "no",
 }
 
+Frames = AsyncGenerator[bytes, None]
 
-class EventStream(StreamingResponse):
-    """Sends frames as they come; ends at once when the process is asked to stop."""
+
+class EventStream(Response):
+    """Sends frames as they come; ends at once when the client goes or `stop` is set.
+
+    Not the framework's streaming reply: that one cancels through a scope which also cancels every
+    clean-up that has to wait, so that what a stream holds open would stay open.
+    """
 
     media_type = "text/event-stream"
 
     def __init__(
-        self,
-        frames: AsyncIterator[bytes],
-        *,
-        stop: asyncio.Event,
-        ping_s: float,
-        metrics: Metrics,
+        self, frames: Frames, *, stop: asyncio.Event, ping_s: float, metrics: Metrics
     ) -> None:
-        self._frames = with_pings(frames, stop=stop, ping_s=ping_s)
+        self._frames = frames
+        self._stop = stop
+        self._ping_s = ping_s
         self._metrics = metrics
-        super().__init__(self._frames, headers=HEADERS)
+        super().__init__(headers=HEADERS)
+        # The length of a stream is not known.
+        del self.headers["content-length"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the stream; whatever ends it, what the frames hold open is released."""
         self._metrics.open_streams.add(1)
+        sending = asyncio.create_task(self._send_all(send))
+        leaving = asyncio.create_task(_disconnected(receive))
+        stopping = asyncio.create_task(self._stop.wait())
         try:
-            await super().__call__(scope, receive, send)
+            await asyncio.wait({sending, leaving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            is_whole = sending.done()
         finally:
+            await cancel(leaving, stopping, sending)
             self._metrics.open_streams.add(-1)
-            await self._frames.aclose()
+        if is_whole:
+            sending.result()
+        if not leaving.done() or leaving.cancelled():
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _send_all(self, send: Send) -> None:
+        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+        await send(start)
+        async with aclosing(with_pings(self._frames, ping_s=self._ping_s)) as chunks:
+            async for chunk in chunks:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
 
-async def with_pings(
-    frames: AsyncIterator[bytes], *, stop: asyncio.Event, ping_s: float
-) -> AsyncGenerator[bytes, None]:
-    """The frames with a comment after each `ping_s` of silence, until they end or `stop` is set."""
-    stopping = asyncio.create_task(stop.wait())
-    upcoming = asyncio.create_task(_next(frames))
-    try:
-        while not stop.is_set():
-            await asyncio.wait(
-                {upcoming, stopping}, timeout=ping_s, return_when=asyncio.FIRST_COMPLETED
-            )
-            if upcoming.done():
-                frame = upcoming.result()
-                if frame is None:
+async def with_pings(frames: Frames, *, ping_s: float) -> Frames:
+    """The frames with a comment after each `ping_s` of silence."""
+    async with aclosing(frames):
+        upcoming = asyncio.create_task(_next(frames))
+        try:
+            while True:
+                await asyncio.wait({upcoming}, timeout=ping_s)
+                if not upcoming.done():
+                    yield PING
+                    continue
+                if (frame := upcoming.result()) is None:
                     return
                 yield frame
                 upcoming = asyncio.create_task(_next(frames))
-            elif not stopping.done():
-                yield PING
-    finally:
-        await _cancel(stopping)
-        await _cancel(upcoming)
-        if isinstance(frames, AsyncGenerator):
-            await frames.aclose()
+        finally:
+            await cancel(upcoming)
 
 
-async def _next(frames: AsyncIterator[bytes]) -> bytes | None:
+async def cancel(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel the tasks and wait until each has ended."""
+    # A task's result may be anything, hence Any.
+    for task in tasks:
+        task.cancel()
+    # wait() neither raises what a task raised nor mistakes our own cancellation for the task's.
+    await asyncio.wait(tasks)
+    for task in tasks:
+        if not task.cancelled():
+            # Marks the error as seen; who needs it asks the task again.
+            task.exception()
+
+
+async def _next(frames: Frames) -> bytes | None:
     return await anext(frames, None)
 
 
-async def _cancel(task: asyncio.Task[T]) -> None:
-    task.cancel()
-    # wait() neither raises what the task raised nor mistakes our own cancellation for the task's.
-    await asyncio.wait({task})
-    if not task.cancelled():
-        task.exception()
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

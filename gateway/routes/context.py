@@ -1,7 +1,7 @@
 """What the routes work with, and who calls them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -31,7 +31,7 @@ class Context:
     follower: Follower
     links: PageLinks
 
-    def stream(self, frames: AsyncIterator[bytes]) -> EventStream:
+    def stream(self, frames: AsyncGenerator[bytes, None]) -> EventStream:
         """Frames as a reply."""
         return EventStream(
             frames, stop=self.stop, ping_s=self.settings.ping_s, metrics=self.metrics

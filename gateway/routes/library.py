@@ -1,6 +1,7 @@
 """The library's state, and bringing the index up to date."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
 from datetime import UTC
 
 from fastapi import APIRouter
@@ -48,13 +49,14 @@ async def sync(
 
 
 async def _frames(
-    first: pb.SyncProgress | None, rest: AsyncIterator[pb.SyncProgress], caller: Caller
-) -> AsyncIterator[bytes]:
+    first: pb.SyncProgress | None, rest: AsyncGenerator[pb.SyncProgress, None], caller: Caller
+) -> AsyncGenerator[bytes, None]:
     try:
-        if first is not None:
-            yield _progress_frame(first, caller)
-        async for progress in rest:
-            yield _progress_frame(progress, caller)
+        async with aclosing(rest):
+            if first is not None:
+                yield _progress_frame(first, caller)
+            async for progress in rest:
+                yield _progress_frame(progress, caller)
     except GatewayError as error:
         yield frame("error", {"code": error.code, "message": error.text, "retryable": True})
 
