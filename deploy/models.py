@@ -81,7 +81,7 @@ def export_embedding(models: Path) -> str:
     target = models / EMBEDDING_FOLDER
     if is_current(target, source):
         return f"Embedding model {MODEL_NAME} is ready in {target}"
-    with _replacing(target) as folder:
+    with replacing(target) as folder:
         _export_network(model, folder / NETWORK)
         shutil.copyfile(model / TOKENIZER, folder / TOKENIZER)
         cosine = _least_cosine(model, folder)
@@ -106,13 +106,13 @@ def save_cross_encoder(name_or_path: str, models: Path) -> str:
         raise ExportFailed(
             f"No cross-encoder can be loaded from {name_or_path!r}: {error}"
         ) from error
-    with _replacing(target) as folder:
+    with replacing(target) as folder:
         model.save_pretrained(str(folder))
     return f"Cross-encoder {name_or_path} saved to {target}"
 
 
 @contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
+def replacing(target: Path) -> Iterator[Path]:
     """A new folder beside the target that takes its place only when the block succeeds."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
