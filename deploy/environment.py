@@ -62,6 +62,7 @@ def _own_variables(name: str, it: Surroundings) -> dict[str, str]:
                 "SEARCH_LIBRARY_DIR": str(it.library.folder),
                 "SEARCH_DEMO": "true" if it.library.demo else "false",
                 "SEARCH_MODELS_DIR": str(it.models),
+                **({"SEARCH_BASE_FOLDER": str(base)} if (base := it.library.base_folder) else {}),
             }
         case "rerank":
             return {

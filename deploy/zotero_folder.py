@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deploy.demo.location import DEMO_LIBRARY
@@ -28,12 +28,21 @@ class Library:
     folder: Path
     found: str
     demo: bool = False
+    base_folder: Path | None = None
+    """Zotero's base directory for linked files, if the library's profile sets one."""
 
 
 def choose_library(
     *, named: Path | None, demo: bool, environ: Mapping[str, str], home: Path
 ) -> Library:
     """The library asked for, else this user's Zotero, else the demo; raises CannotStart."""
+    library = _choose(named=named, demo=demo, environ=environ, home=home)
+    if library.demo:
+        return library
+    return replace(library, base_folder=base_folder_of(library.folder, home, environ))
+
+
+def _choose(*, named: Path | None, demo: bool, environ: Mapping[str, str], home: Path) -> Library:
     if demo:
         return Library(folder=DEMO_LIBRARY, found="asked for", demo=True)
     if named is not None:
@@ -95,6 +104,17 @@ def data_folder_of(profile: Path) -> Path | None:
     if values.get("extensions.zotero.useDataDir") is not True or not isinstance(folder, str):
         return None
     return Path(folder) if folder else None
+
+
+def base_folder_of(folder: Path, home: Path, environ: Mapping[str, str]) -> Path | None:
+    """The base directory for linked files in the profile that uses the data folder."""
+    for profile in profiles(profiles_base(home, environ)):
+        used = data_folder_of(profile) or home / "Zotero"
+        values = preferences((profile / "prefs.js").read_text(encoding="utf-8", errors="replace"))
+        base = values.get("extensions.zotero.baseAttachmentPath")
+        if isinstance(base, str) and base and used.resolve() == folder.resolve():
+            return Path(base)
+    return None
 
 
 def preferences(text: str) -> dict[str, str | bool | int]:

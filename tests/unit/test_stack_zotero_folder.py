@@ -131,3 +131,30 @@ def test_naming_the_database_itself_means_its_folder(tmp_path: Path) -> None:
 def test_a_named_folder_without_a_library_is_one_clear_sentence(tmp_path: Path) -> None:
     with pytest.raises(CannotStart, match=r"There is no zotero.sqlite in '.*empty'; name"):
         chosen(tmp_path, named=tmp_path / "empty")
+
+
+def names_base_folder(folder: Path) -> str:
+    return f'user_pref("extensions.zotero.baseAttachmentPath", "{folder}");'
+
+
+def test_linked_files_are_where_the_profile_of_the_library_says(tmp_path: Path) -> None:
+    first, second = zotero_data(tmp_path / "First"), zotero_data(tmp_path / "Second")
+    profile(tmp_path, "a.first", *names_data_folder(first), names_base_folder(tmp_path / "one"))
+    profile(tmp_path, "b.second", *names_data_folder(second), names_base_folder(tmp_path / "two"))
+    assert chosen(tmp_path).base_folder == tmp_path / "one"
+    assert chosen(tmp_path, named=second).base_folder == tmp_path / "two"
+
+
+def test_the_usual_folder_belongs_to_a_profile_that_names_none(tmp_path: Path) -> None:
+    usual = zotero_data(tmp_path / "Zotero")
+    profile(tmp_path, "a.default", names_base_folder(tmp_path / "papers"))
+    assert chosen(tmp_path) == Library(
+        folder=usual, found="Zotero's usual folder", base_folder=tmp_path / "papers"
+    )
+
+
+def test_without_a_base_directory_none_is_told(tmp_path: Path) -> None:
+    zotero_data(tmp_path / "Zotero")
+    profile(tmp_path, "a.default")
+    assert chosen(tmp_path).base_folder is None
+    assert chosen(tmp_path, demo=True).base_folder is None
