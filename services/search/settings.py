@@ -26,7 +26,7 @@ class Settings(ProcessSettings, env_prefix="SEARCH_"):
     library_dir: Path | None = None
     """The Zotero data folder, the one with `zotero.sqlite`; none: the index is served as it is."""
     base_folder: Path | None = None
-    """Where linked files with relative paths are; none: as Zotero's own settings say."""
+    """Where linked files with relative paths are; none: such files are skipped, and said so."""
     demo: bool = False
     """The library is the invented demonstration library, which every status says."""
     recheck_s: float = Field(default=60.0, gt=0)
