@@ -31,8 +31,9 @@ def message_of(rows: Iterable[Row]) -> dict[str, object]:
             case "tool_call":
                 steps[payload["step_id"]] = {**payload, "result": None}
             case "tool_result":
-                # A result is recorded after its call; one without a call would be a broken record.
-                steps[payload["step_id"]]["result"] = payload
+                # A record that lost a call must not make the whole session unreadable.
+                if (step := steps.get(payload["step_id"])) is not None:
+                    step["result"] = payload
             case name if name in LAST_OF:
                 message[LAST_OF[name]] = payload
     return {**message, "steps": list(steps.values()), "thoughts": thoughts}

@@ -35,7 +35,7 @@ ENUM_PREFIXES = {
 WHOLE_NUMBERS = frozenset({"input_tokens", "output_tokens"})
 
 # Legal inside JSON, but line ends to many readers of a stream.
-LINE_ENDS = re.compile("[\u0085\u2028\u2029]")
+LINE_ENDS = {"\u0085": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 # No encoding has these; a model's escaped JSON can still hold them.
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 # NUL as json writes it, not a backslash followed by "u0000".
@@ -114,8 +114,13 @@ def one_line(body: Values) -> str:
     """JSON that no reader takes for more than one line and every encoder accepts."""
     # json escapes what is below the space, so only the line ends above it are left.
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    text = LINE_ENDS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-    text = ESCAPED_NUL.sub("\\1\ufffd", text)
+    if "\\u0000" in text:
+        text = ESCAPED_NUL.sub("\\1\ufffd", text)
+    # Most text needs none of this, and looking for one character is far faster than a pattern.
+    if text.isascii():
+        return text
+    for end, escape in LINE_ENDS.items():
+        text = text.replace(end, escape)
     return LONE_SURROGATES.sub("\ufffd", text)
 
 

@@ -106,6 +106,7 @@ class Stage:
         self.search = ScriptedSearch()
         self.library = ScriptedLibrary()
         self.stop = asyncio.Event()
+        self.listings_before = 0
         self.orchestrator_port = free_port()
         self.http: httpx.AsyncClient
         self.bus: Bus
@@ -147,6 +148,7 @@ class Stage:
         self, path: str, *, after: str | None = None, key: str = ADA
     ) -> AsyncIterator[AsyncIterator[Frame]]:
         """Follow a run."""
+        self.listings_before = self.orchestrator.listings
         headers = {"X-API-Key": key}
         if after is not None:
             headers["Last-Event-ID"] = after
