@@ -10,7 +10,7 @@ from statistics import median
 from services.search.text.columns import Column, Line
 from services.search.text.document_text import BlockKind
 from services.search.text.fragments import reads_right_to_left
-from services.search.text.heading_names import NUMBER
+from services.search.text.heading_names import NUMBER, is_known
 
 INDENT = 0.8
 # Lines farther apart than so many usual distances belong to different paragraphs.
@@ -129,6 +129,8 @@ class _Shape:
             return True
         if all(other.bold for other in group) != line.bold and (line.bold or len(group) <= 3):
             return True
+        if (len(group) == 1 and self._is_name(above)) or self._is_name(line):
+            return True
         if above.cells > 1 or line.cells > 1:
             return above.cells == 1 and ends_sentence(above.text)
         if self._is_centred(above) and self._is_centred(line):
@@ -146,6 +148,10 @@ class _Shape:
         if BULLET.match(line.text) and (closed or BULLET.match(group[0].text) is not None):
             return True
         return self._is_short(above) and ends_sentence(above.text)
+
+    def _is_name(self, line: Line) -> bool:
+        """Whether the line is a section's name that is set like the text."""
+        return self._is_short(line) and is_known(line.text)
 
     def _start(self, line: Line) -> float:
         return -line.x1 if self.rtl else line.x0

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfbase.pdfmetrics import registerFont
 
 from services.search.text.document_text import BlockKind, OutlineEntry, Page, PagedText
 from services.search.text.pdf import read_pdf
@@ -191,3 +193,18 @@ def test_labels_and_titles_are_clean(paper: PrintedPaper) -> None:
     text = read(paper)
     assert text.pages[0].label == "S 4"
     assert text.outline[0].title == "What was done"
+
+
+def test_a_section_name_set_like_the_text_stands_alone(paper: PrintedPaper) -> None:
+    paper.lines(LEFT, 700, ["1. Introduction", *LEFT_LINES[:5], "Methods", *RIGHT_LINES[:3]])
+    (page,) = read(paper).pages
+    assert blocks(page, BlockKind.TEXT)[::2] == ["1. Introduction", "Methods"]
+
+
+def test_japanese_columns_are_read_without_spaces(paper: PrintedPaper) -> None:
+    registerFont(UnicodeCIDFont("HeiseiMin-W3"))
+    text = "睡眠は学習した内容を長く保つと言われてきた。本稿では高齢者を対象に試験を行った。" * 6
+    lines = [text[start : start + 22] for start in range(0, len(text), 22)]
+    paper.lines(LEFT, 700, lines[:6], font="HeiseiMin-W3")
+    paper.lines(RIGHT, 700, lines[6:], font="HeiseiMin-W3")
+    assert read(paper).pages[0].text == text
