@@ -1,5 +1,6 @@
 """The two commands that stream: asking a question, and bringing the index up to date."""
 
+import asyncio
 import sys
 from contextlib import aclosing
 
@@ -23,14 +24,16 @@ async def ask_question(client: Client, prompt: str, session: str | None, as_json
             async for event in events:
                 run = after(run, event)
                 screen.show(run, event)
+    except asyncio.CancelledError:
+        if run.session_id and not as_json:
+            screen.close()
+            complain(f"the run goes on; see it with: zocrates sessions {run.session_id}")
+        raise
     finally:
         screen.close()
-        # Also after Ctrl-C: the run goes on in the gateway, and this finds it again.
-        if run.session_id and not as_json and not run.state:
-            complain(f"the run goes on; see it with: zocrates sessions {run.session_id}")
     if run.state == "COMPLETED" and run.answer is not None:
         if not as_json and sys.stdout.isatty():
-            print(f'\nGo on: zocrates ask --session {run.session_id} "…"')
+            print(f"\nGo on in this session with: --session {run.session_id}")
         return ANSWERED
     complain(_ending(run))
     return RUN_FAILED

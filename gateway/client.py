@@ -7,7 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 from pydantic import BaseModel, ValidationError
@@ -154,7 +154,7 @@ class Client:
 
     async def session(self, session_id: str) -> wire.Session:
         """A session with its messages."""
-        return await self._get(f"/sessions/{session_id}", wire.Session)
+        return await self._get(f"/sessions/{quote(session_id, safe='')}", wire.Session)
 
     async def page_link(self) -> str:
         """A new address that opens the page once."""
