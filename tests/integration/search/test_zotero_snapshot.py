@@ -3,11 +3,13 @@
 import errno
 import shutil
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from services.search.library.database_copy import open_copy
 from services.search.library.records import (
     Collection,
     Creator,
@@ -262,6 +264,16 @@ def test_the_original_files_are_not_touched(newest: ZoteroDatabase) -> None:
     before = state()
     read(newest)
     assert state() == before
+
+
+def test_the_copy_is_private_and_gone_afterwards(newest: ZoteroDatabase) -> None:
+    with open_copy(newest.folder) as connection:
+        (_, _, file) = connection.execute("PRAGMA database_list").fetchone()
+        folder = Path(file).parent
+        assert stat.S_IMODE(folder.stat().st_mode) == stat.S_IRWXU
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            connection.execute("DELETE FROM items")
+    assert not folder.exists()
 
 
 def test_a_folder_without_a_database_is_no_library(tmp_path: Path) -> None:
