@@ -52,6 +52,8 @@ CODE_OF_STATUS: dict[grpc.StatusCode, str] = {
     grpc.StatusCode.UNAVAILABLE: "PEER_DOWN",
     grpc.StatusCode.DEADLINE_EXCEEDED: "PEER_TIMEOUT",
 }
+# What the services call differently than the wire does.
+PUBLIC_NAMES = {"run_id": "invocation_id"}
 PEER_TROUBLE = frozenset({"PEER_DOWN", "PEER_TIMEOUT"})
 RETRIED_LATER = frozenset({429, 503})
 
@@ -102,4 +104,5 @@ def error_of(failure: RpcFailure, peer: str) -> GatewayError:
         case "PEER_TIMEOUT":
             text = f"The {peer} process did not answer in time; try again."
             return GatewayError(code, text, detail={"peer": peer})
-    return GatewayError(code, failure.message, detail=failure.facts)
+    detail = {PUBLIC_NAMES.get(name, name): value for name, value in failure.facts.items()}
+    return GatewayError(code, failure.message, detail=detail)

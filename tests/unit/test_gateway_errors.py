@@ -18,7 +18,7 @@ TARGETS = {"ORCHESTRATOR_TARGET", "SEARCH_TARGET"}
 
 
 def failure(code: grpc.StatusCode, reason: str) -> RpcFailure:
-    return RpcFailure(code=code, reason=reason, message="Table run: no.", facts={"a": "b"})
+    return RpcFailure(code=code, reason=reason, message="Table run: no.", facts={"run_id": "b"})
 
 
 def test_the_documented_codes_are_the_codes() -> None:
@@ -68,4 +68,8 @@ def test_no_failure_without_a_known_reason_leaks_more_than_its_kind(
 
 def test_a_known_reason_decides_before_the_status() -> None:
     error = error_of(failure(grpc.StatusCode.UNKNOWN, "RUN_ACTIVE"), "orchestrator")
-    assert (error.status, error.text, error.detail) == (409, "Table run: no.", {"a": "b"})
+    assert (error.status, error.text, error.detail) == (
+        409,
+        "Table run: no.",
+        {"invocation_id": "b"},
+    )
