@@ -9,6 +9,7 @@ from services.synth.aspects import Aspect
 from services.synth.assessment import Library, Reading, coverage
 from services.synth.citations import Quote, quote_from
 from services.synth.mind import Passage
+from services.synth.polarity import may_disagree
 from services.synth.terms import Vocabulary, stems_of
 
 MIN_WORDS = 5
@@ -57,7 +58,7 @@ _SECOND_HAND = re.compile(
 _STATISTIC = re.compile(r"\d\s?[%％]|\b[pnrd]\s?[<=>≤≥]|\bCI\b|±|\d[.,]\d")
 # What stands in the head and foot of papers.
 _IMPRINT = re.compile(
-    r"\b10\.\d{4,9}/|https?:|\bISSN\b|\bISBN\b|©|@\w|\ball rights reserved\b|"
+    r"\b10\.\d{4,9}/|\bISSN\b|\bISBN\b|©|@\w|\ball rights reserved\b|"
     r"^\s*(?:keywords?|key words|schlüsselwörter|schlagwörter|mots[- ]clés|palabras clave|"
     r"parole chiave|palavras-chave|trefwoorden|ключевые слова|关键词|關鍵詞|キーワード|주제어)\b",
     re.IGNORECASE,
@@ -115,7 +116,7 @@ def quotable(text: str) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def says_something(text: str) -> bool:
+def says_something(text: str, language: str) -> bool:
     """Whether the stretch is a statement, as far as its looks tell: no question, row or imprint."""
     if text.rstrip().endswith(("?", "？", "؟")) or _IMPRINT.search(text):
         return False
@@ -123,6 +124,8 @@ def says_something(text: str) -> bool:
     numbers = sum(any(letter.isdigit() for letter in token) for token in tokens)
     if len(tokens) >= MIN_WORDS and numbers > MAX_NUMBER_SHARE * len(tokens):
         return False
+    if language == "de":  # its nouns are all in capitals
+        return True
     longer = [token for token in tokens if len(token) > 3 and token[0].isalpha()]
     capitals = sum(token[0].isupper() for token in longer)
     return len(longer) < MIN_WORDS or capitals <= MAX_CAPITAL_SHARE * len(longer)
@@ -159,7 +162,7 @@ def _from_passage(
     passage = reading.passage
     for start, end in quotable(passage.text):
         text = passage.text[start:end]
-        if not says_something(text):
+        if not says_something(text, language):
             continue
         stems = stems_of(text, language)
         share = coverage(aspect.terms, Vocabulary(stems), library.rarity)
@@ -201,5 +204,10 @@ def _repetition(one: Chosen, before: Collection[Chosen]) -> float:
 def _alike(one: Chosen, other: Chosen) -> float:
     if one.quote.text == other.quote.text:
         return 1.0
+    # A denial in nearly the same words is the last thing to leave out.
+    if one.passage.work.document_id != other.passage.work.document_id and may_disagree(
+        one.quote.text, other.quote.text, one.stems, other.stems
+    ):
+        return 0.0
     union = one.stems | other.stems
     return len(one.stems & other.stems) / len(union) if union else 0.0

@@ -36,7 +36,10 @@ def language_of(text: str) -> str:
     script = _script_language(text)
     if script is not None:
         return script
-    words = Counter(word.lower() for word in _LATIN_WORD.findall(text))
+    # Words in capitals are acronyms: "IL" is no Italian.
+    words = Counter(
+        word.lower() for word in _LATIN_WORD.findall(text) if word[1:].islower() or len(word) == 1
+    )
     scores = {
         language: sum(count for word, count in words.items() if word in STOP_WORDS[language])
         + 1.5 * sum(text.lower().count(letter) > 0 for letter in _TELLING.get(language, ""))
