@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Protocol
 
 from services.chassis.bus import BusDown
@@ -94,4 +94,5 @@ async def flowing(deltas: Deltas) -> AsyncIterator[Deltas]:
         await deltas.flush()
     finally:
         flushing.cancel()
-        await asyncio.wait([flushing])
+        with suppress(asyncio.CancelledError):
+            await flushing

@@ -133,9 +133,11 @@ async def _verdicts(
     open_questions: list[int] = []
     for index, (one, passage, place) in enumerate(zip(cited, passages, places, strict=True)):
         if not place.was_searched:
-            verdicts[index] = _unchecked("search")
+            verdicts[index] = _unchecked("nobody: the search process gave no answer")
         elif place.match is None:
             verdicts[index] = _Verdict(support="UNSUPPORTED", score=0, judged_by=QUOTE_FINDER)
+        elif not without_markers(one.statement):
+            verdicts[index] = _unchecked("nobody: the citation has no sentence")
         elif is_its_quote(one.statement, place.match.text, passage.document):
             verdicts[index] = _Verdict(support="VERIFIED", score=1, judged_by=QUOTE_FINDER)
         else:
@@ -154,7 +156,7 @@ async def _judged(
         judgement = await judge.judge(pairs)
     except PeerError as error:
         log.warning("support_unchecked", code=error.code, detail=str(error))
-        return [_unchecked(error.peer)] * len(pairs)
+        return [_unchecked(f"nobody: the {error.peer} process gave no answer")] * len(pairs)
     # Only a model that passed its calibration may call a sentence verified.
     best = "VERIFIED" if judgement.calibrated else "WEAK"
     return [
@@ -167,11 +169,9 @@ async def _judged(
     ]
 
 
-def _unchecked(peer: str) -> _Verdict:
+def _unchecked(why: str) -> _Verdict:
     """No verdict, and why there is none in the place of who gave it."""
-    return _Verdict(
-        support="UNCHECKED", score=0, judged_by=f"nobody: the {peer} process gave no answer"
-    )
+    return _Verdict(support="UNCHECKED", score=0, judged_by=why)
 
 
 def _citation(

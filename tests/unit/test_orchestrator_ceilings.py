@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.orchestrator.ceilings import (
@@ -121,6 +121,7 @@ def test_calls_are_admitted_in_the_agents_order(
     assert admit(counted, used=used, limit=10, words_spent=words_spent) == numbers
 
 
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.booleans(), max_size=30), max_size=10), st.integers(1, 20))
 def test_no_order_of_calls_gets_past_the_limit(turns: list[list[bool]], limit: int) -> None:
     given_out: list[int] = []
@@ -164,6 +165,7 @@ def test_a_block_says_which_ceiling_it_is() -> None:
     assert "7500 words" in block_notice(TEN, words_spent=True)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 50), max_size=20), st.integers(0, 200))
 def test_as_many_sentences_are_kept_as_fit(words: list[int], room: int) -> None:
     kept = sentences_that_fit(words, room)

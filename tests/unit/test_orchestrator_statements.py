@@ -1,7 +1,7 @@
 """A sentence is its quote, or it is a claim of the writer."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.orchestrator.passages import Document, Item
@@ -93,6 +93,7 @@ def test_numbers_have_no_holes_and_dropped_markers_leave_no_trace(
     assert renumbered(markdown, kept)[0] == text
 
 
+@settings(max_examples=40)
 @given(st.sets(st.integers(1, 40)))
 def test_kept_numbers_keep_their_order(kept: set[int]) -> None:
     _, numbers = renumbered("", kept)

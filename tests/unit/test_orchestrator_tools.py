@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.orchestrator.tools import (
@@ -104,6 +104,7 @@ def test_what_json_can_smuggle_in_is_cleaned() -> None:
     assert request == SearchCorpus(query="a b?c", limit=0)
 
 
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(KNOWN)), st.text() | ARGUMENTS)
 def test_no_text_breaks_the_parser(tool: str, arguments: str) -> None:
     with suppress(BadArguments):

@@ -12,6 +12,8 @@ from zocrates.rerank.v1 import rerank_pb2_grpc as rpc
 
 PEER = "rerank"
 MAX_PAIRS = 200
+MAX_CANDIDATES = 500
+MAX_QUERY_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +46,13 @@ class RerankPeer:
     async def rerank(
         self, query: str, evidence: Sequence[Evidence], *, max_passages: int, max_words: int
     ) -> Ranking:
-        """Keep the best passages within the ceilings."""
+        """Keep the best passages within the ceilings; of very many, the best found are offered."""
+        offered = sorted(evidence, key=lambda one: one.rank)[:MAX_CANDIDATES]
         reply: pb.RerankResponse = await unary(
             PEER,
             self._stub.Rerank,
             pb.RerankRequest(
-                query=query,
+                query=query[:MAX_QUERY_CHARACTERS],
                 candidates=[
                     pb.Candidate(
                         passage_id=one.passage.id,
@@ -58,7 +61,7 @@ class RerankPeer:
                         words=one.words,
                         retrieval_rank=one.rank,
                     )
-                    for one in evidence
+                    for one in offered
                 ],
                 max_passages=max_passages,
                 max_words=max_words,
