@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,7 +16,7 @@ from gateway.settings import ApiKey, Settings
 from services.chassis.bus import Bus, open_bus
 from services.chassis.server import Running, serving
 from tests.fakes.gateway_peers import ScriptedLibrary, ScriptedOrchestrator, ScriptedSearch
-from tests.servers import free_port
+from tests.servers import NatsServer, free_port
 from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
 from zocrates.search.v1 import search_pb2_grpc as search_rpc
 
@@ -66,6 +67,22 @@ async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
             if holds if isinstance(holds, bool) else await holds:
                 return
             await asyncio.sleep(0.02)
+
+
+async def upcoming(stream: AsyncIterator[Frame]) -> Frame:
+    """The next frame."""
+    return await asyncio.wait_for(anext(stream), PATIENCE_S)
+
+
+async def rest(stream: AsyncIterator[Frame]) -> list[Frame]:
+    """All frames until the stream ends."""
+    async with asyncio.timeout(PATIENCE_S):
+        return [frame async for frame in stream]
+
+
+def names(seen: list[Frame]) -> list[str]:
+    """The names of frames."""
+    return [frame.name for frame in seen]
 
 
 @asynccontextmanager
@@ -156,6 +173,14 @@ class Stage:
             assert reply.status_code == 200, await reply.aread()
             yield frames(reply)
 
+    async def subscribed(self) -> None:
+        """Wait until the latest stream read the record twice: the second time it is subscribed."""
+        await until(lambda: self.orchestrator.listings >= self.listings_before + 2)
+
+    async def has_open_streams(self, count: int) -> bool:
+        """Whether so many streams are open."""
+        return await self.metric("zocrates_gateway_open_streams") == count
+
     async def is_live(self) -> bool:
         """Whether the gateway is connected to NATS."""
         return bool((await self.http.get("/readiness")).json()["live_events"])
@@ -188,3 +213,15 @@ class Stage:
             return False
 
         await until(is_ready)
+
+
+@asynccontextmanager
+async def stage_with_nats(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
+    """A gateway with a NATS server of its own, for the tests of one file."""
+    nats = NatsServer(folder, free_port())
+    nats.start()
+    try:
+        async with Stage(nats.url, **settings).lit() as stage:
+            yield stage
+    finally:
+        nats.kill()

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -10,8 +9,8 @@ import httpx
 import pytest
 
 from tests.fakes.gateway_peers import refusal
-from tests.fakes.gateway_stage import ADA, BOB, EVE, Stage, until
-from tests.servers import NatsServer, free_port
+from tests.fakes.gateway_stage import ADA, BOB, EVE, Stage, stage_with_nats, until
+from tests.servers import NatsServer
 
 HEX = "0" * 32
 OPEN = ["/health", "/readiness", "/metrics", "/", "/page/style.css"]
@@ -32,14 +31,10 @@ CLOSED = [
 @pytest.fixture(scope="module")
 async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
     """One gateway for all tests here; none of them changes what another sees."""
-    folder: Path = tmp_path_factory.mktemp("nats")
-    nats = NatsServer(folder, free_port())
-    nats.start()
-    try:
-        async with Stage(nats.url, allowed_hosts=("lab.example",)).lit() as lit:
-            yield lit
-    finally:
-        nats.kill()
+    async with stage_with_nats(
+        tmp_path_factory.mktemp("nats"), allowed_hosts=("lab.example",)
+    ) as lit:
+        yield lit
 
 
 @pytest.fixture(autouse=True)

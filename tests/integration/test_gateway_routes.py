@@ -11,8 +11,7 @@ import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from tests.fakes.gateway_peers import refusal
-from tests.fakes.gateway_stage import BOB, Stage, frames
-from tests.servers import NatsServer, free_port
+from tests.fakes.gateway_stage import BOB, Stage, frames, stage_with_nats
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.events.v1 import event_pb2 as ev
 from zocrates.search.v1 import search_pb2 as search
@@ -22,14 +21,9 @@ PAGE = Path(__file__).resolve().parents[2] / "gateway" / "page"
 
 @pytest.fixture(scope="module")
 async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
-    """One gateway for all tests here; each makes what it looks at."""
-    nats = NatsServer(tmp_path_factory.mktemp("nats"), free_port())
-    nats.start()
-    try:
-        async with Stage(nats.url).lit() as lit:
-            yield lit
-    finally:
-        nats.kill()
+    """One gateway for all tests here; none of them changes what another sees."""
+    async with stage_with_nats(tmp_path_factory.mktemp("nats")) as lit:
+        yield lit
 
 
 @pytest.fixture(autouse=True)
