@@ -20,7 +20,6 @@ from services.search.library.records import (
 
 NOT_REGULAR = frozenset({"attachment", "note", "annotation"})
 USER_TITLE = "My Library"
-NO_TITLE = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,6 @@ SAME_PLACE = 4.0
 LINE_NUMBER = re.compile(r"\d{1,4}")
 FEWEST_LINE_NUMBERS = 6
 DIGITS = re.compile(r"\d+")
-ROMAN = re.compile(r"[ivxlc]+", re.IGNORECASE)
 PAGE_NUMBER = re.compile(
     r"\W*(?:page|p\.|seite|página|стр\.)?\s*(\d+|[ivxlc]+)(?:\s*(?:of|/|von|de|из)\s*\d+)?\W*",
     re.IGNORECASE,

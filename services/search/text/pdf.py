@@ -75,6 +75,8 @@ def _read(document: Any, max_pages: int) -> PagedText:
         characters += content.characters
         contents.append(content)
     labels = [_label(document, index) for index in range(len(contents))]
+    # A library's stamp on every scanned page is no text, so furniture goes before the judgement.
+    contents = list(without_furniture(contents, labels))
     reason, detail = judge(contents, count, damaged)
     readable = [content if not _is_unmapped(content) else NO_PAGE for content in contents]
     if not any(content.fragments for content in readable):
@@ -117,7 +119,7 @@ def judge(
             reasons[Unread.DAMAGED] += 1
         elif _is_unmapped(content):
             reasons[Unread.NO_UNICODE_MAP] += 1
-        elif content.picture and content.characters < FEWEST_CHARACTERS:
+        elif content.picture and _letters(content) < FEWEST_CHARACTERS:
             reasons[Unread.IMAGE_ONLY] += 1
         elif content.cut:
             reasons[Unread.TOO_LARGE] += 1
@@ -139,11 +141,14 @@ def _is_unmapped(content: PageContent) -> bool:
     return content.unmapped > MOST_UNMAPPED * content.characters
 
 
+def _letters(content: PageContent) -> int:
+    return sum(len(fragment.text) for fragment in content.fragments)
+
+
 def lay_out(contents: Sequence[PageContent], labels: Sequence[str]) -> tuple[Page, ...]:
-    """The pages' text: furniture dropped, columns in order, divided words whole."""
-    cleaned = without_furniture(contents, labels)
-    gutter = usual_gutter([content.fragments for content in cleaned])
-    columns = [reading_order(content.fragments, gutter) for content in cleaned]
+    """The pages' text: columns in order, halves of paragraphs joined, divided words whole."""
+    gutter = usual_gutter([content.fragments for content in contents])
+    columns = [reading_order(content.fragments, gutter) for content in contents]
     body_size = _body_size(columns)
     paragraphs = [paragraphs_of(page, body_size) for page in columns]
     joiner = Joiner(line.text for page in columns for column in page for line in column.lines)

@@ -131,3 +131,13 @@ def test_the_reason_is_that_of_most_unread_pages(
     pages: list[PageContent], count: int, damaged: set[int], reason: Unread | None
 ) -> None:
     assert judge(pages, count, damaged)[0] is reason
+
+
+def test_scans_with_a_stamp_on_every_page_are_pictures(tmp_path: Path) -> None:
+    paper = printed_paper(tmp_path / "stamped.pdf")
+    for _ in range(3):
+        scan(paper, tmp_path)
+        paper.line(LEFT, 20, "This content downloaded from 192.0.2.1. All use subject to terms.", 8)
+        paper.next_page()
+    text = read_pdf(paper.save())
+    assert (text.unread, text.pages) == (Unread.IMAGE_ONLY, ())
