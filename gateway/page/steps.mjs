@@ -94,25 +94,26 @@ function stepState(result) {
 }
 
 function stepLine(step) {
-	let wordsRead = step.result?.words ? plural(step.result.words, 'word') : '';
+	let wordsRead = step.result?.words ? ` · ${plural(step.result.words, 'word')}` : '';
 	return h(
 		'p',
 		{ class: 'step' },
 		h('span', { class: 'tool' }, toolName(step.tool)),
 		' ',
 		h('span', { class: 'arguments' }, argumentText(step)),
-		h('span', { class: 'numbers' }, outcome(step.result), wordsRead && ` · ${wordsRead}`),
+		h('span', { class: 'numbers' }, outcome(step), wordsRead),
 	);
 }
 
-function outcome(result) {
+function outcome({ call_number: number, result }) {
 	if (!result) {
 		return 'running…';
 	}
 	if (!result.ok) {
 		return 'no result';
 	}
-	return plural(result.passages.length, 'passage');
+	// A call that is not counted looks nothing up.
+	return number ? plural(result.passages.length, 'passage') : '';
 }
 
 function toolName(tool) {
@@ -177,7 +178,7 @@ export function report(view) {
 		{ class: 'report', 'aria-label': 'Report of the search' },
 		covered ? h('p', {}, covered) : null,
 		automatic && reason ? h('p', { class: 'notice' }, reason) : null,
-		view.answer ? null : gapList(gaps),
+		gapList(gaps),
 	);
 }
 

@@ -98,9 +98,11 @@ function showAnswer(answer, extras, view, onCitation) {
 	answer.classList.remove('writing');
 	answer.classList.toggle('unanswered', !view.answer.answered);
 	fill(answer, prose(view.answer.markdown, chipFor(view.answer.citations, onCitation)));
+	// An answer that names a gap itself needs no list that names it again.
+	let untold = view.answer.gaps.filter(gap => !view.answer.markdown.includes(gap));
 	fill(
 		extras,
-		gapList(view.answer.gaps),
+		gapList(untold),
 		sourceList(view.answer, onCitation),
 		h('p', { class: 'colophon' }, colophon(view.answer)),
 	);
