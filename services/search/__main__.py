@@ -1,25 +1,35 @@
-"""Starts the search process: `python -m services.search`."""
+"""The search process: `python -m services.search`."""
 
-import asyncio
 import sys
 
-from services.chassis.server import run, serve
+from pydantic import ValidationError
+
+from services.chassis.server import PortTaken, run
 from services.chassis.telemetry import telemetry
-from services.search.assembly import assembled
+from services.search.assembly import serve_search
 from services.search.encoder import EncoderUnusable
+from services.search.errors import IndexUnusable
 from services.search.settings import Settings
 
 
-async def main(settings: Settings, stop: asyncio.Event) -> None:
-    """Serve until told to stop."""
-    async with assembled(settings) as services:
-        await serve(settings, services, until=stop)
+def main() -> int:
+    """Run until asked to stop; what makes that impossible is one sentence."""
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        for problem in error.errors(include_url=False, include_input=False):
+            name = "_".join(str(part) for part in problem["loc"]).upper()
+            print(f"SEARCH_{name}: {problem['msg']}.", file=sys.stderr)
+        return 2
+    code = 0
+    with telemetry("search", settings.log_level):
+        try:
+            run(lambda stop: serve_search(settings, stop))
+        except* (EncoderUnusable, IndexUnusable, PortTaken) as failures:
+            print(failures.exceptions[0], file=sys.stderr)
+            code = 1
+    return code
 
 
 if __name__ == "__main__":
-    settings = Settings()
-    with telemetry("search", settings.log_level):
-        try:
-            run(lambda stop: main(settings, stop))
-        except EncoderUnusable as error:
-            sys.exit(str(error))
+    sys.exit(main())

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from services.chassis.server import Register
+from services.chassis.server import Register, serve
 from services.chassis.telemetry import EventLog
 from services.search.encoder import Encoder, EncoderUnusable, load_encoder
 from services.search.encoder_lanes import EncoderLanes, encoder_lanes
@@ -30,11 +30,17 @@ SERVICES = pb.DESCRIPTOR.services_by_name
 log = EventLog(__name__)
 
 
+async def serve_search(settings: Settings, stop: asyncio.Event) -> None:
+    """Serve until told to stop; raises EncoderUnusable, IndexUnusable, PortTaken."""
+    async with assembled(settings) as services:
+        await serve(settings, services, until=stop)
+
+
 @asynccontextmanager
 async def assembled(settings: Settings) -> AsyncIterator[Mapping[str, Register]]:
     """The services of the process over an open index, which is kept in step meanwhile.
 
-    Raises EncoderUnusable when a model was configured that cannot be loaded.
+    Raises IndexUnusable, and EncoderUnusable when a model was configured that cannot be loaded.
     """
     async with AsyncExitStack() as stack:
         loading = asyncio.to_thread(_load, settings)
@@ -84,7 +90,7 @@ async def _librarian(
         index,
         writer,
         source,
-        TextSync(index, writer, source, open_reader=Extractor, readers=settings.readers),
+        TextSync(index, writer, open_reader=Extractor, readers=settings.readers),
         embedder=Embedder(index, writer, lanes) if lanes else None,
         encoder_id=lanes.encoder_id if lanes else None,
         lock=WriterLock(local_folder(settings.index_uri)),

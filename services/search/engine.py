@@ -57,6 +57,17 @@ class Engine:
         text = valid_query(query)
         await self._require_known(scope)
         documents = await self._index.documents()
+        result = await self._search(text, scope, limit, documents)
+        # A document that was replaced, and whose old rows were swept, meanwhile is in no version
+        # of the reply; the new version has it.
+        latest = await self._index.documents()
+        if latest.version != documents.version:
+            result = await self._search(text, scope, limit, latest)
+        return result
+
+    async def _search(
+        self, text: str, scope: Scope, limit: int, documents: Documents
+    ) -> SearchResult:
         within = searchable_within(scope, documents.by_id.values())
         done, total = await self._coverage(documents)
         degraded = await self._why_degraded()

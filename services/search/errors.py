@@ -55,6 +55,10 @@ class DiskFull(ServiceError):
     code, reason = grpc.StatusCode.RESOURCE_EXHAUSTED, "DISK_FULL"
 
 
+class IndexUnusable(Exception):
+    """The index cannot be opened; the text is one sentence for a person."""
+
+
 # How the storage layer words ENOSPC and EDQUOT when it does not raise OSError itself.
 FULL_DISK_TEXTS = ("no space left on device", "os error 28)", "disk quota exceeded")
 

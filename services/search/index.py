@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from services.search import index_schema as schema
+from services.search.errors import IndexUnusable
 from services.search.index_import import import_lancedb
 from services.search.index_rows import (
     Documents,
@@ -61,8 +62,9 @@ class Index:
             version = await self.documents_table.version()
             if version != self._documents.version:
                 query = self.documents_table.query().select(schema.DOCUMENT_COLUMNS)
-                rows = await query.to_list(timeout=QUERY_TIMEOUT)
-                by_id = {row["document_id"]: schema.document_of(row) for row in rows}
+                rows = await query.to_arrow(timeout=QUERY_TIMEOUT)
+                # Ten thousand documents take a while to decode; other queries go on.
+                by_id = await asyncio.to_thread(schema.documents_of, rows)
                 self._documents = Documents(version=version, by_id=by_id)
         return self._documents
 
@@ -244,23 +246,27 @@ def local_folder(uri: str) -> Path | None:
 
 @asynccontextmanager
 async def open_index(uri: str, *, cache_bytes: int) -> AsyncIterator[Index]:
-    """The index at a folder or URI; its tables are made when they are missing."""
+    """The index at a folder or URI, its tables made when they are missing; raises IndexUnusable."""
     import_lancedb()
     import lancedb
 
     folder = local_folder(uri)
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-    connection = await lancedb.connect_async(
-        uri,
-        # Other processes' commits are seen at once; on object storage each look costs a request.
-        read_consistency_interval=timedelta(seconds=0 if folder is not None else 1),
-        session=lancedb.Session(
-            index_cache_size_bytes=cache_bytes, metadata_cache_size_bytes=METADATA_CACHE_BYTES
-        ),
-    )
     try:
-        yield Index(connection, await _open_tables(connection))
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        connection = await lancedb.connect_async(
+            uri,
+            # Other processes' commits are seen at once; on object storage each look is a request.
+            read_consistency_interval=timedelta(seconds=0 if folder is not None else 1),
+            session=lancedb.Session(
+                index_cache_size_bytes=cache_bytes, metadata_cache_size_bytes=METADATA_CACHE_BYTES
+            ),
+        )
+        tables = await _open_tables(connection)
+    except (OSError, RuntimeError, ValueError) as error:  # what the library raises for storage
+        raise IndexUnusable(f"The index at {uri!r} cannot be opened: {error}") from error
+    try:
+        yield Index(connection, tables)
     finally:
         connection.close()  # type: ignore[no-untyped-call]
 

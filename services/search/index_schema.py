@@ -136,6 +136,11 @@ def document_of(row: Row) -> IndexedDocument:
     return IndexedDocument(**{**{name: row[name] for name in DOCUMENT_COLUMNS}, **lists, **kinds})
 
 
+def documents_of(rows: pa.Table) -> dict[str, IndexedDocument]:
+    """The documents of a table's rows by id."""
+    return {row["document_id"]: document_of(row) for row in rows.to_pylist()}
+
+
 def sections_of(row: Row) -> tuple[IndexedSection, ...]:
     """The sections of a document's row."""
     return tuple(

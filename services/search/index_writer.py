@@ -121,6 +121,9 @@ class IndexWriter:
     async def remember(self, state: LibraryState) -> None:
         """Keep what a sync found out about the library."""
         await self._remember(STATE_KEY, schema.state_json(state))
+        # Written at every sync, also where `tidy` has nothing to do.
+        with storing():
+            await self._index.manifest_table.optimize(cleanup_older_than=KEPT_VERSIONS)
 
     async def sweep(self, encoder_id: str | None, *, alone: bool) -> None:
         """Delete the rows that belong to no committed document.
@@ -141,7 +144,7 @@ class IndexWriter:
         """Fold new rows into the search indices, join small files, drop old versions."""
         index = self._index
         tables = [
-            index.documents_table, index.passages_table, index.pages_table, index.manifest_table,
+            index.documents_table, index.passages_table, index.pages_table,
         ]  # fmt: skip
         vectors = await index.vectors(encoder_id) if encoder_id is not None else None
         with storing():

@@ -15,7 +15,7 @@ from services.search.index import Index
 from services.search.index_rows import Documents, LibraryState, Reading
 from services.search.library.changes import item_readings
 from services.search.library.progress import Phase
-from services.search.library.sync import Librarian
+from services.search.library.sync import Librarian, Origin
 from zocrates.search.v1 import search_pb2 as pb
 from zocrates.search.v1 import search_pb2_grpc as rpc
 
@@ -47,10 +47,14 @@ class LibraryServicer(rpc.LibraryServiceServicer):
         state = await self._index.state()
         done, total = await self._engine.coverage()
         running = self._librarian.running
+        # A reader tells what the writer left.
+        origin = self._librarian.origin or Origin(
+            kind=state.source_kind, location=state.source_location, demo=state.demo
+        )
         return pb.GetStatusResponse(
-            source_kind=state.source_kind,
-            source_location=state.source_location,
-            demo=state.demo,
+            source_kind=origin.kind,
+            source_location=origin.location,
+            demo=origin.demo,
             synced_at=_timestamp(state),
             age=_age(state),
             counts=_counts(documents),

@@ -73,7 +73,7 @@ async def search_stage(
             index,
             writer,
             source,
-            TextSync(index, writer, source, open_reader=lambda: pages, readers=2),
+            TextSync(index, writer, open_reader=lambda: pages, readers=2),
             embedder=Embedder(index, writer, lanes),
             encoder_id=chosen.encoder_id,
             lock=WriterLock(folder),

@@ -207,7 +207,12 @@ async def test_texts_are_searchable_while_a_long_file_is_still_read(
     source = FakeSource(records=shelf.records)
     async with search_stage(tmp_path / "index", source, reader=reader) as stage:
         await until(lambda: finds(stage, "sleep helps", "Alpha"))
-        assert (await status(stage)).running.done == 1
+        told = await status(stage)
+        assert told.running.done == 1
+        assert told.source_location == "/library"
+        assert not told.HasField("synced_at")
+        scope = corpus.Scope(libraries=corpus.Selection(values=["user"]))
+        assert await stage.hits("sleep helps", scope=scope)
         assert reader.gate is not None
         reader.gate.set()
         await stage.synced()

@@ -4,7 +4,7 @@ import asyncio
 
 import numpy as np
 
-from services.chassis.errors import ServiceError
+from services.chassis.errors import Internal, ServiceError
 from services.chassis.telemetry import EventLog
 from services.search.encoder_lanes import EncoderLanes
 from services.search.index import Index
@@ -14,6 +14,8 @@ from services.search.library.progress import Board, Phase, Progress
 
 # Vectors are committed so many at a time: a kill loses at most this much work.
 BATCH = 128
+# Each commit is a small file, and many of them make every search slower.
+BATCHES_PER_TIDY = 64
 
 log = EventLog(__name__)
 
@@ -40,12 +42,7 @@ class Embedder:
             await self._wanted.wait()
             self._wanted.clear()
             board = self._open_board()
-            error: ServiceError | None = None
-            try:
-                await self._complete(board)
-            except ServiceError as failure:
-                log.warning("embedding_stopped", reason=failure.reason, message=failure.message)
-                error = failure
+            error = await self._attempt(board)
             if not self._wanted.is_set() or error is not None:
                 self.board = None
                 board.close(error)
@@ -55,6 +52,17 @@ class Embedder:
             self.board = Board(Progress(phase=Phase.VECTORS))
         return self.board
 
+    async def _attempt(self, board: Board) -> ServiceError | None:
+        try:
+            await self._complete(board)
+        except ServiceError as error:
+            log.warning("embedding_stopped", reason=error.reason, message=error.message)
+            return error
+        except Exception as error:  # the edge of a background task: a bug must not end the process
+            log.error("embedding_stopped", error)
+            return Internal()
+        return None
+
     async def _complete(self, board: Board) -> None:
         """Embed until nothing is missing; text that arrives meanwhile is seen after each batch."""
         encoder_id = self._encoder.encoder_id
@@ -63,6 +71,7 @@ class Embedder:
             await self._writer.activate(encoder_id)
         version = -1
         missing: list[Unembedded] = []
+        batches = 0
         while True:
             documents = await self._index.documents()
             if documents.version != version:
@@ -74,6 +83,9 @@ class Embedder:
                 break
             batch, missing = missing[:BATCH], missing[BATCH:]
             await self._embed(batch)
+            batches += 1
+            if not missing or batches % BATCHES_PER_TIDY == 0:
+                await self._writer.tidy(encoder_id)
         if await self._index.active_encoder() != encoder_id:
             await self._writer.activate(encoder_id)
             log.info("vectors_swapped", encoder_id=encoder_id)

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -14,16 +14,24 @@ from services.chassis.errors import Internal, ServiceError
 from services.chassis.telemetry import EventLog
 from services.search.errors import DiskFull
 from services.search.index import Index
-from services.search.index_rows import LibraryState
 from services.search.index_writer import IndexWriter
 from services.search.library.embedding import Embedder
 from services.search.library.progress import Board, Phase, Progress
 from services.search.library.source import LibraryLocked, LibrarySource, NoLibrary
-from services.search.library.text_sync import SyncResult, TextSync
+from services.search.library.text_sync import TextSync
 
 LOCK_FILE = "writer.lock"
 
 log = EventLog(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a library is read from."""
+
+    kind: str
+    location: str
+    demo: bool
 
 
 class Librarian(Protocol):
@@ -32,6 +40,10 @@ class Librarian(Protocol):
     @property
     def running(self) -> Progress | None:
         """The work in hand."""
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where the library is read from; None when this process reads none."""
 
     @property
     def last_error(self) -> str:
@@ -45,6 +57,7 @@ class NoLibrarian:
     """Stands in where this process does not keep the index: a reader, or no library is set."""
 
     running: Progress | None = None
+    origin: Origin | None = None
     last_error: str = ""
 
     def __init__(self, why: str) -> None:
@@ -117,6 +130,11 @@ class LibrarySync:
         self._requested = asyncio.Event()
         self._seen: object = None
         self.last_error = ""
+
+    @property
+    def origin(self) -> Origin:
+        """Where the library is read from."""
+        return Origin(kind=self._source.kind, location=self._source.location, demo=self._demo)
 
     @property
     def running(self) -> Progress | None:
@@ -203,23 +221,25 @@ class LibrarySync:
     async def _sync_once(self, board: Board, everything: bool) -> None:
         # Taken before reading: a change during the sync shows at the next look.
         self._seen = await asyncio.to_thread(self._signature)
-        result = await self._texts.run(board, everything=everything)
-        # The library's state first: collections of new documents must be known to scopes.
-        await self._writer.remember(self._state(result))
-        await self._writer.sweep(self._encoder_id, alone=self._lock.is_exclusive)
-        if result.changed:
-            await self._writer.tidy(self._encoder_id)
-
-    def _state(self, result: SyncResult) -> LibraryState:
-        records = result.records
-        return LibraryState(
+        records = await asyncio.to_thread(self._source.read)
+        # At once, so that scopes know the libraries and collections of the texts that follow.
+        before = await self._index.state()
+        state = replace(
+            before,
             source_kind=self._source.kind,
             source_location=self._source.location,
             demo=self._demo,
-            synced_at_ms=time.time_ns() // 1_000_000,
             libraries=tuple(library.name for library in records.libraries),
             collections=frozenset(f"{one.library}/{one.key}" for one in records.collections),
         )
+        if state != before:
+            await self._writer.remember(state)
+        changed = await self._texts.run(records, board, everything=everything)
+        await self._writer.sweep(self._encoder_id, alone=self._lock.is_exclusive)
+        if changed:
+            await self._writer.tidy(self._encoder_id)
+        now = time.time_ns() // 1_000_000
+        await self._writer.remember(replace(state, synced_at_ms=now, last_error=""))
 
     async def _remember_error(self, error: ServiceError) -> None:
         self.last_error = error.message

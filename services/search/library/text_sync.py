@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -16,7 +15,6 @@ from services.search.library.changes import Changes, compare, settled_abstracts
 from services.search.library.planned import Planned, fingerprint, plan
 from services.search.library.progress import Board, Phase
 from services.search.library.records import LibraryRecords
-from services.search.library.source import LibrarySource
 from services.search.text.document_text import PagedText
 from services.search.text.passages import structure, structure_plain
 
@@ -37,35 +35,22 @@ class TextReader(Protocol):
 OpenReader = Callable[[], AbstractAsyncContextManager[TextReader]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncResult:
-    """What a sync found."""
-
-    records: LibraryRecords
-    changed: bool
-
-
 class TextSync:
     """One writer's way from a library to texts in the index; every document may be done twice."""
 
     def __init__(
-        self,
-        index: Index,
-        writer: IndexWriter,
-        source: LibrarySource,
-        *,
-        open_reader: OpenReader,
-        readers: int,
+        self, index: Index, writer: IndexWriter, *, open_reader: OpenReader, readers: int
     ) -> None:
         self._index = index
         self._writer = writer
-        self._source = source
         self._open_reader = open_reader
         self._readers = readers
 
-    async def run(self, board: Board, *, everything: bool) -> SyncResult:
-        """Sync once; a killed one is continued by the next, since documents are committed whole."""
-        records = await asyncio.to_thread(self._source.read)
+    async def run(self, records: LibraryRecords, board: Board, *, everything: bool) -> bool:
+        """Sync once and tell whether anything changed.
+
+        A killed sync is continued by the next, since documents are committed whole.
+        """
         planned = plan(records)
         prints = await asyncio.to_thread(_fingerprints, planned)
         indexed = (await self._index.documents()).by_id
@@ -77,7 +62,7 @@ class TextSync:
         await self._retitle(changes, indexed, board)
         await self._read_all(changes.to_read, prints, board)
         await self._settle()
-        return SyncResult(records=records, changed=changes.any)
+        return changes.any
 
     async def _relabel(self, changes: Changes, indexed: Mapping[str, IndexedDocument]) -> None:
         documents = [
