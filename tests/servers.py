@@ -40,9 +40,11 @@ def reachable_folder() -> Iterator[Path]:
 class PostgresServer:
     """A cluster that a test may also kill and start again."""
 
-    def __init__(self, postgres: Postgres, port: int) -> None:
+    def __init__(self, postgres: Postgres, port: int, *, durable: bool = False) -> None:
         self._postgres = postgres
         self._port = port
+        # Tests need no protection from a power cut; measurements must pay for it.
+        self._fsync = "on" if durable else "off"
         self._process: subprocess.Popen[bytes] | None = None
 
     def url(self, database: str) -> str:
@@ -57,7 +59,7 @@ class PostgresServer:
             self._process = subprocess.Popen(
                 [
                     *self._postgres.command(self._port),
-                    "--fsync=off",
+                    f"--fsync={self._fsync}",
                     "--max_connections=120",
                 ],
                 cwd=self._postgres.folder,
@@ -75,10 +77,16 @@ class PostgresServer:
             time.sleep(0.2)
 
     def kill(self) -> None:
-        """Stop at once: connections break, committed data stays."""
+        """Stop as a crash does: connections break, committed data stays."""
+        self._stop(signal.SIGQUIT)
+
+    def stop(self) -> None:
+        """Stop in order, without waiting for clients."""
+        self._stop(signal.SIGINT)
+
+    def _stop(self, number: signal.Signals) -> None:
         if self._process is not None:
-            # Immediate shutdown: the children go with the server, as they do after a crash.
-            self._process.send_signal(signal.SIGQUIT)
+            self._process.send_signal(number)
             self._process.wait(START_S)
             self._process = None
 

@@ -32,7 +32,7 @@ async def postgres() -> AsyncIterator[PostgresServer]:
             await migrate(server.url("template_zocrates"))
             yield server
         finally:
-            server.kill()
+            server.stop()
 
 
 @pytest.fixture

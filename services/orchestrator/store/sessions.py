@@ -92,13 +92,15 @@ EVENTS_OF_SESSION = text("""
     SELECT run_id, sequence, time, type, payload FROM event
     WHERE run_id = ANY(:run_ids) ORDER BY run_id, sequence
 """)
-RUN = text("""
-    SELECT last_sequence, state FROM run
-    WHERE id = :run_id AND session_id = :session_id AND owner = :owner
-""")
+# One statement reads one moment: the events and the standing that they led to.
 EVENTS = text("""
-    SELECT run_id, sequence, time, type, payload FROM event
-    WHERE run_id = :run_id AND sequence > :after ORDER BY sequence LIMIT :limit
+    SELECT run.id AS run_id, last_sequence, state, sequence, time, type, payload
+    FROM run LEFT JOIN LATERAL (
+        SELECT sequence, time, type, payload FROM event
+        WHERE event.run_id = run.id AND sequence > :after ORDER BY sequence LIMIT :limit
+    ) AS told ON true
+    WHERE run.id = :run_id AND session_id = :session_id AND owner = :owner
+    ORDER BY sequence
 """)
 RUN_SESSION = text("SELECT session_id FROM run WHERE id = :run_id AND owner = :owner")
 PASSAGE = text("""
@@ -166,17 +168,22 @@ class Sessions:
         """Events after a sequence, at one moment. Raises UnknownRun, InvalidPosition."""
         if after < 0:
             raise InvalidPosition(f"after_sequence must not be negative, it is {after}.")
-        async with self._database.transaction(snapshot=True) as connection:
-            wanted = {"run_id": run_id, "session_id": session_id, "owner": owner}
-            run = (await connection.execute(RUN, wanted)).first()
-            if run is None:
-                raise UnknownRun(f"There is no run {run_id!r} in session {session_id!r}.")
-            position = {"run_id": run_id, "after": after, "limit": limit}
-            rows = (await connection.execute(EVENTS, position)).all()
+        rows = await self._database.fetch(
+            EVENTS,
+            {
+                "run_id": run_id,
+                "session_id": session_id,
+                "owner": owner,
+                "after": after,
+                "limit": limit,
+            },
+        )
+        if not rows:
+            raise UnknownRun(f"There is no run {run_id!r} in session {session_id!r}.")
         return EventPage(
-            events=_events(session_id, rows),
-            last_sequence=run.last_sequence,
-            state=State(run.state),
+            events=_events(session_id, [row for row in rows if row.sequence is not None]),
+            last_sequence=rows[0].last_sequence,
+            state=State(rows[0].state),
         )
 
     async def passage(self, owner: str, run_id: str, passage_id: str) -> tuple[str, Passage]:
