@@ -10,7 +10,7 @@ from deploy.ports import HOST
 from deploy.zotero_folder import Library
 
 TOKEN_VARIABLE = "ZOCRATES_STACK"
-MODEL_SERVICES = ("search", "rerank")
+CHOOSABLE = ("SYNTH_MODEL", "ORCHESTRATOR_CONFIG_FILE")
 # Keys of language models that a shell may carry are synth's business only.
 KEY_SUFFIXES = ("_API_KEY", "_API_TOKEN")
 
@@ -43,7 +43,15 @@ def process_environment(
     inherited = {
         key: value for key, value in given.items() if name == "synth" or not is_model_key(key)
     }
-    return {**inherited, **own, TOKEN_VARIABLE: surroundings.token, "PYTHONUNBUFFERED": "1"}
+    # What a shell says about these is a choice; the other variables are facts of this stack.
+    chosen = {key: given[key] for key in CHOOSABLE if key in own and given.get(key)}
+    return {
+        **inherited,
+        **own,
+        **chosen,
+        TOKEN_VARIABLE: surroundings.token,
+        "PYTHONUNBUFFERED": "1",
+    }
 
 
 def is_model_key(variable: str) -> bool:

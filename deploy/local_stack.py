@@ -16,6 +16,8 @@ from deploy.supervision import Supervisor
 
 DATABASE_DEADLINE_S = 60.0
 PAUSE_S = 0.05
+# Longer than looking whether the models are there, shorter than exporting them.
+EXPORT_IS_LONG_S = 4.0
 
 Tell = Callable[[float], Coroutine[None, None, None]]
 
@@ -80,7 +82,11 @@ class LocalStack:
         await self._keep(self._programs.process("orchestrator"))
 
     async def _start_models(self) -> None:
-        await self._supervisor.run_once(self._programs.models())
+        exporting = asyncio.create_task(self._supervisor.run_once(self._programs.models()))
+        await asyncio.wait([exporting], timeout=EXPORT_IS_LONG_S)
+        if not exporting.done():
+            self._console.say("Preparing the embedding model, once for this installation …")
+        await exporting
         await self._keep(self._programs.process("search"))
         await self._keep(self._programs.process("rerank"))
 

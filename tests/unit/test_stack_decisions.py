@@ -67,6 +67,13 @@ def test_only_the_orchestrator_knows_the_database(name: str) -> None:
     assert not [value for value in environment.values() if "postgresql" in value]
 
 
+def test_a_choice_of_the_shell_wins_and_a_fact_of_the_stack_does_not_give_way() -> None:
+    given = {"SYNTH_MODEL": "chosen", "SYNTH_PORT": "1"}
+    environment = process_environment("synth", given, surroundings())
+    assert environment["SYNTH_MODEL"] == "chosen"
+    assert environment["SYNTH_PORT"] == str(USUAL_PORTS["synth"])
+
+
 def test_the_gateway_key_opens_all_libraries_to_the_local_owner() -> None:
     environment = process_environment("gateway", {}, surroundings())
     assert json.loads(environment["GATEWAY_KEYS"]) == [
