@@ -86,9 +86,10 @@ class _Stream:
                 async for frame in self._follow(inbox):
                     yield frame
         except GatewayError as error:
-            if error.code not in PEER_TROUBLE:
-                log.error("stream_failed", error, run_id=self._watch.run.run_id)
-            yield translate.interruption_frame(error.code, error.text, self._head())
+            log.warning("stream_interrupted", run_id=self._watch.run.run_id, code=error.code)
+            yield translate.interruption_frame(
+                error.code, error.text, self._head(), retryable=error.code in PEER_TROUBLE
+            )
             return
         yield self._done()
 

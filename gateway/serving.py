@@ -29,6 +29,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
+        ws="none",
         timeout_graceful_shutdown=math.ceil(settings.drain_s),
     )
     server = Server(config)

@@ -88,9 +88,9 @@ def done_frame(state: str, head: Values) -> bytes:
     return frame("done", {**head, "state": state}, position=str(head["sequence"]))
 
 
-def interruption_frame(code: str, message: str, head: Values) -> bytes:
+def interruption_frame(code: str, message: str, head: Values, *, retryable: bool) -> bytes:
     """Says that the stream, not the run, broke off; without an id, so that no position moves."""
-    return frame("error", {**head, "code": code, "message": message, "retryable": True})
+    return frame("error", {**head, "code": code, "message": message, "retryable": retryable})
 
 
 def head_of(session_id: str, run_id: str, cursor: Cursor, time: str) -> dict[str, object]:

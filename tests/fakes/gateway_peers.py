@@ -1,5 +1,6 @@
 """The gateway's peers as scripted servicers: tests say what is recorded, real gRPC carries it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -100,6 +101,7 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         self.listings = 0
         self.page_size = 500
         self.refuses: ServiceError | None = None
+        self.hangs = False
 
     def add(self, **fields: Any) -> RecordedRun:
         """A run that exists."""
@@ -129,6 +131,8 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         self, request: chat.ListSessionsRequest, context: Context
     ) -> chat.ListSessionsResponse:
         self._enter(context)
+        if self.hangs:
+            await asyncio.Event().wait()
         mine = [run for run in self.runs.values() if run.owner == owner_of(context)]
         sessions = [
             chat.SessionSummary(

@@ -176,6 +176,16 @@ async def test_a_cancelled_run_ends_the_stream_by_its_state(stage: Stage) -> Non
     assert (done.name, done.data["state"]) == ("done", "CANCELLED")
 
 
+async def test_a_run_that_was_deleted_ends_its_streams_for_good(stage: Stage) -> None:
+    run = stage.orchestrator.add()
+    async with stage.follow(run.path) as stream:
+        await upcoming(stream)
+        del stage.orchestrator.runs[run.run_id]
+        [error] = await rest(stream)
+    assert (error.name, error.position, error.data["code"]) == ("error", None, "UNKNOWN_RUN")
+    assert error.data["retryable"] is False
+
+
 async def test_a_waiting_run_ends_the_reply_to_a_question_but_not_a_followed_stream(
     stage: Stage,
 ) -> None:

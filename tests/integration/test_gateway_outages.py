@@ -143,3 +143,12 @@ async def test_a_silent_stream_carries_pings(nats_server: NatsServer) -> None:
             seen = b""
             while b": ping\n\n" not in seen:
                 seen += await asyncio.wait_for(anext(raw), PATIENCE_S)
+
+
+async def test_a_peer_that_does_not_answer_in_time_is_told_as_such(
+    nats_server: NatsServer,
+) -> None:
+    async with Stage(nats_server.url, peer_deadline_s=0.2).lit() as stage:
+        stage.orchestrator.hangs = True
+        reply = await stage.http.get("/sessions")
+        assert (reply.status_code, reply.json()["code"]) == (504, "PEER_TIMEOUT")

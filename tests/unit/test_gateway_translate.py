@@ -171,7 +171,9 @@ def test_pieces_and_resets_have_positions_in_the_text() -> None:
 
 def test_a_frame_about_the_stream_moves_no_position() -> None:
     head = translate.head_of("s", "r", Cursor(7), "2026-01-01T00:00:00Z")
-    assert "id" not in read(translate.interruption_frame("PEER_DOWN", "Away.", head))
+    told = read(translate.interruption_frame("PEER_DOWN", "Away.", head, retryable=True))
+    assert "id" not in told
+    assert json.loads(told["data"])["retryable"] is True
     assert b"id:" not in translate.PING
 
 
