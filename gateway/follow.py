@@ -94,30 +94,30 @@ class _Stream:
         yield self._done()
 
     async def _follow(self, inbox: Inbox) -> AsyncIterator[bytes]:
-        async for frame in self._catch_up(inbox):
+        async for frame in self._catch_up():
             yield frame
         if not self._ended:
-            async for frame in self._text_in_progress(inbox):
+            async for frame in self._text_in_progress():
                 yield frame
         while not self._ended:
             message = await inbox.take(self._silence_s())
             match message:
                 case Row():
-                    async for frame in self._live_row(message, inbox):
+                    async for frame in self._live_row(message):
                         yield frame
                 case Delta():
-                    async for frame in self._live_delta(message, inbox):
+                    async for frame in self._live_delta(message):
                         yield frame
                 case None:
                     # Silence, a lost connection or an overflow: the record knows what was missed.
-                    async for frame in self._catch_up(inbox):
+                    async for frame in self._catch_up():
                         yield frame
 
-    async def _live_row(self, row: Row, inbox: Inbox) -> AsyncIterator[bytes]:
+    async def _live_row(self, row: Row) -> AsyncIterator[bytes]:
         if self._cursor.is_old(row.sequence):
             return
         if not self._cursor.is_next(row.sequence):
-            async for frame in self._catch_up(inbox):
+            async for frame in self._catch_up():
                 yield frame
             return
         if frame := self._pass(row):
@@ -126,10 +126,10 @@ class _Stream:
             self._state = state
             self._ended = True
 
-    async def _live_delta(self, delta: Delta, inbox: Inbox) -> AsyncIterator[bytes]:
+    async def _live_delta(self, delta: Delta) -> AsyncIterator[bytes]:
         # Text overtakes rows, which pass through the database; rows keep their place before it.
         if self._cursor.is_ahead(delta):
-            async for frame in self._catch_up(inbox):
+            async for frame in self._catch_up():
                 yield frame
         if self._ended or self._cursor.is_ahead(delta):
             return
@@ -137,7 +137,7 @@ class _Stream:
             self._count("answer_delta")
             yield translate.delta_frame(piece, self._head())
 
-    async def _catch_up(self, inbox: Inbox) -> AsyncIterator[bytes]:
+    async def _catch_up(self) -> AsyncIterator[bytes]:
         """Rows after the cursor from the record, page by page."""
         await self._with.feed.subscribe(self._watch.run)
         while True:
@@ -166,7 +166,7 @@ class _Stream:
                     raise
             await asyncio.sleep(RETRY_S)
 
-    async def _text_in_progress(self, inbox: Inbox) -> AsyncIterator[bytes]:
+    async def _text_in_progress(self) -> AsyncIterator[bytes]:
         """The answer text that was written before this client came, as one piece."""
         resumed = self._watch.position.sequence > 0
         if not (resumed or self._cursor.is_writing):
@@ -177,7 +177,7 @@ class _Stream:
         if resumed and not self._cursor.is_ahead(text) and text.attempt >= self._cursor.attempt:
             # The client may hold some of it.
             yield translate.reset_frame(text.attempt, self._head())
-        async for frame in self._live_delta(text, inbox):
+        async for frame in self._live_delta(text):
             yield frame
 
     def _rows_of(self, page: chat.ListEventsResponse) -> list[bytes]:
