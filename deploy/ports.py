@@ -1,6 +1,7 @@
 """Loopback ports: the usual one of each process, or a free one where it is taken."""
 
 import os
+import random
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ USUAL_PORTS: Mapping[str, int] = {
     "nats": 4223,
 }
 ANY_PORT = 0
+# Below what Linux, macOS and Windows hand out for outgoing connections.
+QUIET_PORTS = range(20_000, 32_768)
+TRIES = 20
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,7 +44,10 @@ class Reservation:
 
 def reserve(usual: int) -> Reservation:
     """Reserve the usual port, or a free one when it is taken; 0 asks for any free one."""
-    for port in dict.fromkeys((usual, ANY_PORT)):
+    # Not the system's own choice first: any program's outgoing connection could take that port in
+    # the moment between its release and its process.
+    quiet = random.sample(QUIET_PORTS, TRIES)
+    for port in dict.fromkeys((*([usual] if usual != ANY_PORT else []), *quiet, ANY_PORT)):
         # Asked first: some systems let a second process bind beside one that listens everywhere.
         if port != ANY_PORT and is_answered(port):
             continue
