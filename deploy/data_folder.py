@@ -102,7 +102,8 @@ def prepare(root: Path) -> DataFolder:
         root.mkdir(parents=True, exist_ok=True)
         # Others may pass through to what they own (Postgres as root), but not look around.
         root.chmod(0o711 if is_root() else 0o700)
-        folder.logs.mkdir(mode=0o700, exist_ok=True)
+        for private in (folder.logs, folder.indexes):
+            private.mkdir(mode=0o700, exist_ok=True)
         probe = root / f".probe-{os.getpid()}"
         probe.write_bytes(b"0" * 4096)
         probe.unlink()

@@ -28,6 +28,13 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
         prepare(tmp_path / "file" / "data")
 
 
+def test_what_the_library_says_is_closed_to_other_users(tmp_path: Path) -> None:
+    folder = prepare(tmp_path / "data")
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (folder.logs, folder.indexes)} == {0o700}
+    # Whoever knows a name may pass (Postgres under root), nobody may look around.
+    assert not stat.S_IMODE(folder.root.stat().st_mode) & 0o066
+
+
 def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deploy.data_folder.LEAST_FREE_BYTES", 2**62)
     with pytest.raises(CannotStart, match=r"Only \d+ MB are free on the disk of"):
