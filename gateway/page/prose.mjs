@@ -5,37 +5,39 @@ import { parse } from './markdown.mjs';
 
 /** Elements for a text; `chip(number)` makes the element of a citation. */
 export function prose(text, chip) {
-	return parse(text).map(block => blockElement(block, chip));
+	let blocks = parse(text);
+	let top = Math.min(...blocks.filter(block => block.type === 'heading').map(block => block.level));
+	return blocks.map(block => blockElement(block, chip, top));
 }
 
-function blockElement(block, chip) {
+function blockElement(block, chip, top) {
 	switch (block.type) {
 		case 'heading':
-			// The page has its own first two levels, and an answer needs no more than two.
-			return h(block.level < 3 ? 'h3' : 'h4', {}, inlineElements(block.children, chip));
+			// The page has its own first two levels; an answer gets two more, whatever its writer began with.
+			return h(block.level > top ? 'h4' : 'h3', {}, inlineElements(block.children, chip));
 		case 'rule':
 			return h('hr');
 		case 'fence':
 			return h('pre', {}, h('code', {}, block.text));
 		case 'quote':
-			return h('blockquote', {}, block.children.map(inner => blockElement(inner, chip)));
+			return h('blockquote', {}, block.children.map(inner => blockElement(inner, chip, top)));
 		case 'list':
 			return h(
 				block.ordered ? 'ol' : 'ul',
 				{ start: block.start === 1 ? null : block.start },
-				block.items.map(item => h('li', {}, itemElements(item, chip))),
+				block.items.map(item => h('li', {}, itemElements(item, chip, top))),
 			);
 		default:
 			return h('p', {}, inlineElements(block.children, chip));
 	}
 }
 
-function itemElements(blocks, chip) {
+function itemElements(blocks, chip, top) {
 	// A lone paragraph needs no spacing of its own inside an item.
 	if (blocks.length === 1 && blocks[0].type === 'paragraph') {
 		return inlineElements(blocks[0].children, chip);
 	}
-	return blocks.map(block => blockElement(block, chip));
+	return blocks.map(block => blockElement(block, chip, top));
 }
 
 function inlineElements(parts, chip) {

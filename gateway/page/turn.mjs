@@ -8,7 +8,8 @@ import { activity, createStepList, gapList, meters, report, summary } from './st
 
 /** A turn with its element; `update` shows a newer view of the run. */
 export function createTurn({ onCitation, onRetry }) {
-	let question = h('p', { class: 'question' });
+	// A heading, so that a screen reader can go from question to question.
+	let question = h('h2', { class: 'question' });
 	// Only this short line is announced; reading out streamed text would never end.
 	let status = h('p', { class: 'status', role: 'status', 'aria-live': 'polite' });
 	let warnings = h('ul', { class: 'warnings' });
