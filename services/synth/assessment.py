@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from services.chassis.words import sentences
 from services.synth.aspects import Aspect
 from services.synth.languages import language_of
 from services.synth.mind import Passage
@@ -18,6 +19,7 @@ LEAST_SHARE = 0.33
 # With another language than the question's, words cannot meet; only a high similarity counts.
 SIMILAR_ACROSS_LANGUAGES = 0.55
 SAMPLED_CHARS = 4_000
+BEST_DOCUMENTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,10 @@ class Finding:
     share: float
     """The largest share of the aspect's words in one passage."""
     score: float
-    best: Passage | None
-    """The passage that carries most of it."""
+    best: tuple[Passage, ...]
+    """The best passage of each document, best first."""
+    plainest: float
+    """The largest share of the aspect's words in one sentence."""
     missing: tuple[Term, ...]
     """The telling words that no passage holds."""
     is_supported: bool
@@ -68,6 +72,7 @@ class Library:
             Reading(passage, vocabulary_of(full_text(passage), language), similarity)
             for passage, similarity in passages
         ]
+        self.language = language
         self.rarity = Rarity([reading.vocabulary for reading in self.readings])
         self.speaks_the_language = not self.readings or language == self._main_language()
 
@@ -95,7 +100,11 @@ def find(aspect: Aspect, library: Library) -> Finding:
         (_score(share, reading.similarity), reading)
         for share, reading in zip(shares, library.readings, strict=True)
     ]
-    score, best = max(scored, key=lambda one: one[0], default=(0.0, None))
+    scored.sort(key=lambda one: -one[0])
+    score = scored[0][0] if scored else 0.0
+    best: dict[str, Passage] = {}
+    for _, reading in scored:
+        best.setdefault(reading.passage.work.document_id, reading.passage)
     missing = tuple(
         term
         for term in aspect.specific
@@ -109,9 +118,21 @@ def find(aspect: Aspect, library: Library) -> Finding:
         aspect=aspect,
         share=max(shares, default=0.0),
         score=score,
-        best=best.passage if best else None,
+        best=tuple(best.values())[:BEST_DOCUMENTS],
+        plainest=_plainest(aspect, [reading for _, reading in scored[:BEST_DOCUMENTS]], library),
         missing=missing,
         is_supported=supported,
+    )
+
+
+def _plainest(aspect: Aspect, readings: Sequence[Reading], library: Library) -> float:
+    return max(
+        (
+            coverage(aspect.terms, vocabulary_of(text[start:end], library.language), library.rarity)
+            for text in (reading.passage.text for reading in readings)
+            for start, end in sentences(text)
+        ),
+        default=0.0,
     )
 
 

@@ -18,6 +18,8 @@ _BODY = re.compile(
 
 def introduction(work: Work, phrases: Phrases) -> str:
     """What stands before a quote, for example "Meyer et al. (2019) report:"; empty if unknown."""
+    if work.is_own_note:
+        return phrases.own_note.format(title=_quoted_title(work) or phrases.untitled)
     names = [family_name(creator) for creator in work.creators if creator.strip()]
     who = _who(names, phrases) or _quoted_title(work)
     if not who:

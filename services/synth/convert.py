@@ -26,6 +26,8 @@ from services.synth.mind import (
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.synth.v1 import synth_pb2 as pb
 
+OWN_NOTES = (corpus.DOCUMENT_KIND_NOTE, corpus.DOCUMENT_KIND_ANNOTATION)
+
 
 def conversation_of(request: pb.ConverseRequest) -> Conversation:
     """The conversation that the request carries."""
@@ -168,6 +170,7 @@ def _passage_of(passage: corpus.Passage) -> Passage:
             title=document.title,
             creators=tuple(document.creators),
             year=document.year,
+            is_own_note=document.kind in OWN_NOTES,
         ),
         section_path=tuple(passage.section_path),
         text=passage.text,

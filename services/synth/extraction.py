@@ -21,6 +21,10 @@ DURATION_BONUS = 0.12
 FINDING_BONUS = 0.06
 # What a work says of another work is better quoted from that one.
 SECOND_HAND_COST = 0.12
+# The reader's own notes are no source as long as a work says it too.
+OWN_NOTE_COST = 0.25
+# Captions, labels and cut-off ends have no full stop.
+FRAGMENT_COST = 0.15
 REPETITION_COST = 0.4
 # A sentence much weaker than the best one is left out, even if there is room.
 WORTH_QUOTING = 0.68
@@ -55,6 +59,7 @@ _SECOND_HAND = re.compile(
     r"\b(?:and|und|et|y|e|en) (?:colleagues|kollegen|collègues|colegas|colleghi|collega's)\b|"
     r"\([A-Z][^()]*\b(?:19|20)\d\d[a-z]?\)"
 )
+_ENDS = re.compile(r"[.!…。！؟۔｡][\"'”’»)\]」』]*\s*$")
 _STATISTIC = re.compile(r"\d\s?[%％]|\b[pnrd]\s?[<=>≤≥]|\bCI\b|±|\d[.,]\d")
 # What stands in the head and foot of papers.
 _IMPRINT = re.compile(
@@ -146,6 +151,7 @@ def _candidates(aspect: Aspect, library: Library, language: str) -> Iterator[Cho
         named = stems_of(reading.passage.work.title, language)
         around = coverage(aspect.terms, reading.vocabulary, library.rarity)
         base = PASSAGE_SHARE * around + RANK_SHARE / (1 + rank / 3)
+        base -= OWN_NOTE_COST if reading.passage.work.is_own_note else 0.0
         for one in _from_passage(aspect, reading, library, language, base, wanted):
             if not _only_names_the_work(one.stems, named):
                 yield one
@@ -187,7 +193,9 @@ class _Wanted:
             bonus += NUMBER_BONUS
         if self._duration and _SPAN_OF_TIME.search(text):
             bonus += DURATION_BONUS
-        return bonus - (SECOND_HAND_COST if _SECOND_HAND.search(text) else 0.0)
+        if _SECOND_HAND.search(text):
+            bonus -= SECOND_HAND_COST
+        return bonus if _ENDS.search(text) else bonus - FRAGMENT_COST
 
 
 def _is_new(one: Chosen, before: Collection[Chosen], here: Collection[Chosen]) -> bool:

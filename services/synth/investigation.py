@@ -27,6 +27,9 @@ FEWEST_HITS = 5
 WORDS_PER_HIT = 210
 # A hit that carries this share of an aspect is worth reading around.
 WORTH_READING = 0.3
+# A sentence that holds this share of an aspect's words needs no reading around.
+PLAIN_ENOUGH = 0.85
+READ_BEFORE, READ_AFTER, MOST_READINGS = 4, 4, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +46,9 @@ def next_move(investigation: Investigation, phrases: Phrases) -> Plan:
     if not investigation.transcript:
         return desk.first_searches()
     findings = desk.findings()
-    thin = [finding for finding in findings if not finding.is_supported]
-    if not thin or len(investigation.transcript) >= MAX_TURNS or desk.trail.was_told_to_stop:
+    if len(investigation.transcript) >= MAX_TURNS or desk.trail.was_told_to_stop:
         return desk.conclusion(findings)
-    return desk.closer_look(thin) or desk.conclusion(findings)
+    return desk.closer_look(findings) or desk.conclusion(findings)
 
 
 class _Desk:
@@ -73,18 +75,16 @@ class _Desk:
         queries += [aspect.query for aspect in self._aspects]
         return self._searching(self._new(queries)) or self._nothing_possible()
 
-    def closer_look(self, thin: Sequence[Finding]) -> Plan | None:
-        """For each thin aspect other words, and the surroundings of its best hit."""
-        calls: list[tuple[str, dict[str, object]]] = []
-        titles: list[str] = []
+    def closer_look(self, findings: Sequence[Finding]) -> Plan | None:
+        """Other words for each thin aspect, and once the surroundings of the best hits."""
+        thin = [finding for finding in findings if not finding.is_supported]
         queries = self._new(query for finding in thin for query in _other_words(finding))
-        calls += [(SEARCH, {"query": q, "limit": FEWEST_HITS}) for q in queries]
-        for finding in thin:
-            passage = finding.best
-            if passage is None or finding.score < WORTH_READING:
-                continue
-            arguments = self._around(passage)
-            if arguments is not None and arguments not in [known for _, known in calls]:
+        calls: list[tuple[str, dict[str, object]]]
+        calls = [(SEARCH, {"query": q, "limit": FEWEST_HITS}) for q in queries]
+        titles: list[str] = []
+        # What is reported in one passage of a paper is often measured in another one.
+        for passage in [] if self.trail.read_around else _worth_reading(findings):
+            if (arguments := self._around(passage)) is not None:
                 calls.append((READ, arguments))
                 titles.append(passage.work.title)
         if not (calls := self._affordable(calls)):
@@ -139,7 +139,7 @@ class _Desk:
         if _takes(tool, "passage_id"):
             if passage.passage_id in self.trail.read_around:
                 return None
-            return {"passage_id": passage.passage_id, "before": 1, "after": 2}
+            return {"passage_id": passage.passage_id, "before": READ_BEFORE, "after": READ_AFTER}
         if passage.first_page_index is None:
             return None
         first = passage.first_page_index + 1
@@ -177,6 +177,18 @@ class _Desk:
             ),
             thought=thought,
         )
+
+
+def _worth_reading(findings: Sequence[Finding]) -> list[Passage]:
+    """The best passages of the best documents, of each aspect in turn."""
+    open_ones = [finding for finding in findings if finding.plainest < PLAIN_ENOUGH]
+    places: dict[str, Passage] = {}
+    for rank in range(MOST_READINGS):
+        for finding in open_ones:
+            if rank < len(finding.best) and finding.score >= WORTH_READING:
+                passage = finding.best[rank]
+                places.setdefault(passage.work.document_id, passage)
+    return list(places.values())[:MOST_READINGS]
 
 
 def _other_words(finding: Finding) -> Iterator[str]:

@@ -22,6 +22,8 @@ class Work:
     title: str
     creators: tuple[str, ...] = ()
     year: str = ""
+    is_own_note: bool = False
+    """The words are the reader's: a note or an annotation, not the work itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

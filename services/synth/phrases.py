@@ -11,6 +11,8 @@ class Phrases:
     """Introduces a quote of one author: {who}."""
     report_many: str
     """Introduces a quote of several authors: {who}."""
+    own_note: str
+    """Introduces the reader's own words: {title}."""
     two_authors: str
     more_authors: str
     untitled: str

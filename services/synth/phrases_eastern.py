@@ -6,6 +6,7 @@ EASTERN: dict[str, Phrases] = {
     "zh": Phrases(
         report_one="{who}指出：",
         report_many="{who}指出：",
+        own_note="关于{title}的笔记：",
         two_authors="{first}和{second}",
         more_authors="{first}等",
         untitled="无题作品",
@@ -31,6 +32,7 @@ EASTERN: dict[str, Phrases] = {
     "ja": Phrases(
         report_one="{who}は次のように述べている：",
         report_many="{who}は次のように述べている：",
+        own_note="{title}についてのメモ：",
         two_authors="{first}・{second}",
         more_authors="{first} et al.",
         untitled="無題の文献",
@@ -61,6 +63,7 @@ EASTERN: dict[str, Phrases] = {
     "ko": Phrases(
         report_one="{who}에 따르면:",
         report_many="{who}에 따르면:",
+        own_note="{title}에 대한 메모:",
         two_authors="{first}·{second}",
         more_authors="{first} et al.",
         untitled="제목 없는 문헌",
@@ -92,6 +95,7 @@ EASTERN: dict[str, Phrases] = {
     "ar": Phrases(
         report_one="{who}:",
         report_many="{who}:",
+        own_note="ملاحظة على {title}:",
         two_authors="{first}, {second}",
         more_authors="{first} وآخرون",
         untitled="عمل بلا عنوان",

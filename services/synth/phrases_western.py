@@ -6,6 +6,7 @@ WESTERN: dict[str, Phrases] = {
     "en": Phrases(
         report_one="{who} reports:",
         report_many="{who} report:",
+        own_note="A note on {title} says:",
         two_authors="{first} and {second}",
         more_authors="{first} et al.",
         untitled="Untitled work",
@@ -38,6 +39,7 @@ WESTERN: dict[str, Phrases] = {
     "de": Phrases(
         report_one="{who} berichtet:",
         report_many="{who} berichten:",
+        own_note="Eine Notiz zu {title} sagt:",
         two_authors="{first} und {second}",
         more_authors="{first} et al.",
         untitled="Werk ohne Titel",
@@ -73,6 +75,7 @@ WESTERN: dict[str, Phrases] = {
     "fr": Phrases(
         report_one="{who} rapporte :",
         report_many="{who} rapportent :",
+        own_note="Une note sur {title} dit :",
         two_authors="{first} et {second}",
         more_authors="{first} et al.",
         untitled="Document sans titre",
@@ -111,6 +114,7 @@ WESTERN: dict[str, Phrases] = {
     "es": Phrases(
         report_one="{who} informa:",
         report_many="{who} informan:",
+        own_note="Una nota sobre {title} dice:",
         two_authors="{first} y {second}",
         more_authors="{first} et al.",
         untitled="Obra sin título",
@@ -145,6 +149,7 @@ WESTERN: dict[str, Phrases] = {
     "it": Phrases(
         report_one="{who} riporta:",
         report_many="{who} riportano:",
+        own_note="Una nota su {title} dice:",
         two_authors="{first} e {second}",
         more_authors="{first} et al.",
         untitled="Opera senza titolo",
@@ -180,6 +185,7 @@ WESTERN: dict[str, Phrases] = {
     "pt": Phrases(
         report_one="{who} relata:",
         report_many="{who} relatam:",
+        own_note="Uma nota sobre {title} diz:",
         two_authors="{first} e {second}",
         more_authors="{first} et al.",
         untitled="Obra sem título",
@@ -212,6 +218,7 @@ WESTERN: dict[str, Phrases] = {
     "nl": Phrases(
         report_one="{who} meldt:",
         report_many="{who} melden:",
+        own_note="Een notitie bij {title} zegt:",
         two_authors="{first} en {second}",
         more_authors="{first} et al.",
         untitled="Werk zonder titel",
@@ -247,6 +254,7 @@ WESTERN: dict[str, Phrases] = {
     "ru": Phrases(
         report_one="{who}:",
         report_many="{who}:",
+        own_note="Заметка к {title}:",
         two_authors="{first} и {second}",
         more_authors="{first} и др.",
         untitled="Работа без названия",

@@ -1,6 +1,7 @@
 """The offline answer: quotes, numbers, gaps, languages."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -114,6 +115,15 @@ def test_a_gap_that_the_search_reported_is_named_once() -> None:
     result = answer(f"{gap}?", NAPS, gaps=(gap,))
     assert result.gaps == (gap,)
     assert result.markdown.count(f"- {gap}") == 1
+
+
+def test_a_note_of_the_reader_is_not_given_out_as_words_of_the_authors() -> None:
+    work = replace(NAPS.work, document_id="user/NOTE", is_own_note=True)
+    note = replace(NAPS, passage_id="NOTE-0", work=work)
+    first, *_ = answer(QUESTION, note, NAPS).citations
+    assert first.passage_id == "NAPS-0"
+    first, *_ = answer(QUESTION, note).citations
+    assert first.statement.startswith("A note on “Nap length in night-shift nurses” says: “")
 
 
 def test_the_same_sentence_in_two_works_is_quoted_once() -> None:

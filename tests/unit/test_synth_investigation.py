@@ -156,5 +156,7 @@ async def test_a_transcript_with_broken_arguments_is_survived() -> None:
     seen = FoundPassage(passage=LIBRARY.passages[0], similarity=0.7)
     result = ToolResult(call_id="0-0-0", ok=True, passages=(seen,))
     turn = InvestigationTurn(calls=(call,), results=(result,))
-    (last,) = (await move_for(replace(start(), transcript=(turn,)))).calls
+    (last,) = (
+        await move_for(replace(start("Vigilance lapses after the nap"), transcript=(turn,)))
+    ).calls
     assert json.loads(last.arguments)["gaps"] == []
