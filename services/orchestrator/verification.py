@@ -16,6 +16,7 @@ from services.orchestrator.statements import is_its_quote, renumbered, without_m
 AT_A_TIME = 8
 QUOTE_FINDER = "quote"
 PDF = "DOCUMENT_KIND_PDF"
+ANNOTATION = "DOCUMENT_KIND_ANNOTATION"
 
 log = EventLog(__name__)
 
@@ -204,12 +205,15 @@ def _citation(
 
 
 def open_uri(document: Document, page_index: int) -> str:
-    """A link that opens the PDF on its physical page; empty for a text that is no PDF."""
-    if document.kind != PDF or not document.attachment_key:
+    """A link that opens the file on its physical page, or at the annotation; else empty."""
+    if document.kind not in (PDF, ANNOTATION) or not document.attachment_key:
         return ""
-    page = "" if page_index == NO_PAGE else f"?page={page_index + 1}"
+    aims = [] if page_index == NO_PAGE else [f"page={page_index + 1}"]
+    if document.kind == ANNOTATION:
+        aims.append(f"annotation={document.id.rsplit('/', 1)[-1]}")
+    query = f"?{'&'.join(aims)}" if aims else ""
     place = _place_in_zotero(document)
-    return f"zotero://open-pdf/{place}/items/{document.attachment_key}{page}"
+    return f"zotero://open-pdf/{place}/items/{document.attachment_key}{query}"
 
 
 def _place_in_zotero(document: Document) -> str:
