@@ -52,6 +52,14 @@ def refuse_nul(value: str, field: str) -> None:
         raise InvalidRequest(f"{field} contains a NUL character; remove it.")
 
 
+def valid_query(value: str) -> str:
+    """Part of a title to look for, or empty; raises InvalidRequest."""
+    refuse_nul(value, "query")
+    if len(value) > MAX_VALUE:
+        raise InvalidRequest(f"query has {len(value)} characters; it may have {MAX_VALUE}.")
+    return value
+
+
 def valid_key(value: str) -> str:
     """An idempotency key, or empty; raises InvalidRequest."""
     if value and not VISIBLE_ASCII.fullmatch(value):

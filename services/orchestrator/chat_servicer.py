@@ -8,7 +8,6 @@ from services.chassis.telemetry import trace_headers
 from services.orchestrator import ceilings, events
 from services.orchestrator.ceilings import Harness
 from services.orchestrator.chat_messages import (
-    MAX_VALUE,
     body_hash,
     events_to_proto,
     page_to_proto,
@@ -19,6 +18,7 @@ from services.orchestrator.chat_messages import (
     valid_key,
     valid_limit,
     valid_prompt,
+    valid_query,
 )
 from services.orchestrator.convert import items_from_proto, passage_to_proto, scope_from_proto
 from services.orchestrator.run import Stage
@@ -66,10 +66,9 @@ class ChatServicer(rpc.ChatServiceServicer):
         self, request: pb.ListSessionsRequest, context: Context
     ) -> pb.ListSessionsResponse:
         """A page of sessions."""
-        refuse_nul(request.query, "query")
         page = await self._sessions.list(
             owner_of(context),
-            query=request.query[:MAX_VALUE],
+            query=valid_query(request.query),
             cursor=request.cursor,
             limit=valid_limit(request.limit, default=20, most=100),
         )

@@ -138,6 +138,8 @@ class ScriptedRerank(rerank_rpc.RerankServiceServicer):
     support: float = 0.9
     calibrated: bool = False
     error: ServiceError | None = None
+    # A passage that nobody offered, kept all the same.
+    invented: str = ""
     requests: list[rerank.RerankRequest] = field(default_factory=list)
     pairs: list[tuple[str, str]] = field(default_factory=list)
 
@@ -149,7 +151,9 @@ class ScriptedRerank(rerank_rpc.RerankServiceServicer):
         self, request: rerank.RerankRequest, context: Context
     ) -> rerank.RerankResponse:
         self.requests.append(request)
-        kept = request.candidates[: request.max_passages]
+        kept = list(request.candidates[: request.max_passages])
+        if self.invented:
+            kept.append(rerank.Candidate(passage_id=self.invented))
         return rerank.RerankResponse(
             kept=[rerank.RankedPassage(passage_id=one.passage_id, score=1) for one in kept],
             considered=len(request.candidates),

@@ -161,6 +161,12 @@ async def test_a_page_size_out_of_bounds_is_refused(chat: Chat, limit: int, reas
     assert failure.reason == reason
 
 
+async def test_an_endless_query_is_refused(chat: Chat) -> None:
+    request = pb.ListSessionsRequest(query="q" * 501)
+    failure = await refusal(chat.stub.ListSessions(request, timeout=10, metadata=chat.metadata))
+    assert failure.message == "query has 501 characters; it may have 500."
+
+
 async def test_a_negative_position_is_refused(chat: Chat) -> None:
     turn = await chat.start("q")
     assert (await refusal(chat.page(turn, after=-1))).reason == "INVALID_POSITION"

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import grpc
 import pytest
 
-from services.chassis.errors import ServiceError
+from services.chassis.errors import INTERNAL_TEXT, ServiceError
 from services.orchestrator.settings import Settings
 from tests.fakes.research_peers import (
     ResearchPeers,
@@ -251,6 +251,18 @@ async def test_a_quote_that_is_not_in_its_passage_is_unsupported_and_not_shown(
     answer = await chat.answer("Does sleep help memory?")
     assert answer.citations[0].support == event_pb2.SUPPORT_LEVEL_UNSUPPORTED
     assert answer.citations[0].quote == ""
+
+
+async def test_a_bug_ends_its_run_with_a_fixed_text_and_no_other(
+    chat: Chat, peers: ResearchPeers
+) -> None:
+    peers.rerank.invented = "f" * 32
+    page = await chat.finished(await chat.start("Does sleep help memory?"))
+    error = page.events[-1].error
+    assert (error.code, error.retryable) == ("INTERNAL", False)
+    assert error.message == INTERNAL_TEXT
+    peers.rerank.invented = ""
+    assert (await chat.answer("Does sleep help memory?")).answered
 
 
 async def test_a_writer_that_breaks_off_begins_again_and_says_so(
