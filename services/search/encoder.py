@@ -52,6 +52,9 @@ class OnnxEncoder:
         self.dimensions = int(str(manifest["dimensions"]))
         self._tokenizer = _tokenizer(folder / TOKENIZER, int(str(manifest["max_tokens"])))
         self._session = _session(folder / NETWORK, threads)
+        # Without it the memory of the largest batch is kept for ever.
+        self._returning = onnxruntime.RunOptions()
+        self._returning.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """One row per text, L2-normalised."""
@@ -63,7 +66,8 @@ class OnnxEncoder:
             "attention_mask": np.array([one.attention_mask for one in encodings], dtype=np.int64),
             "token_type_ids": np.array([one.type_ids for one in encodings], dtype=np.int64),
         }
-        return np.asarray(self._session.run(None, feed)[0], dtype=np.float32)
+        options = self._returning if len(texts) > 1 else None
+        return np.asarray(self._session.run(None, feed, options)[0], dtype=np.float32)
 
 
 class SentenceTransformerEncoder:
@@ -126,8 +130,6 @@ def _session(file: Path, threads: int) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    # The arena would keep the memory of the largest batch for ever.
-    options.enable_cpu_mem_arena = False
     # Waiting threads sleep instead of spinning: the processor is shared with other processes.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:

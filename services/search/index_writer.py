@@ -143,9 +143,7 @@ class IndexWriter:
     async def tidy(self, encoder_id: str | None) -> None:
         """Fold new rows into the search indices, join small files, drop old versions."""
         index = self._index
-        tables = [
-            index.documents_table, index.passages_table, index.pages_table,
-        ]  # fmt: skip
+        tables = [index.documents_table, index.passages_table, index.pages_table]
         vectors = await index.vectors(encoder_id) if encoder_id is not None else None
         with storing():
             for table in [*tables, *([vectors] if vectors is not None else [])]:
