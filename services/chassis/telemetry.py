@@ -13,6 +13,7 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, DEFAULT_ON
 
 EXPORTER_VARIABLE = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
@@ -77,8 +78,13 @@ def start_logging(level: str) -> None:
 def telemetry(process: str, level: str) -> Iterator[None]:
     """Logs and traces of a process; spans leave the process only when an OTLP endpoint is set."""
     start_logging(level)
-    provider = TracerProvider(resource=Resource.create({"service.name": f"zocrates-{process}"}))
-    if os.environ.get(EXPORTER_VARIABLE):
+    is_exported = bool(os.environ.get(EXPORTER_VARIABLE))
+    provider = TracerProvider(
+        resource=Resource.create({"service.name": f"zocrates-{process}"}),
+        # Without an exporter spans record nothing, which is cheap, but ids still reach the logs.
+        sampler=DEFAULT_ON if is_exported else ALWAYS_OFF,
+    )
+    if is_exported:
         # Imported on demand: the exporter costs start-up time and is off by default.
         from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
 
