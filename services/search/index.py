@@ -210,9 +210,9 @@ async def _best(
     limit: int,
 ) -> list[Found]:
     """The first `limit` rows that are current and within; asks for more while too many were not."""
-    everything = len(within) >= len(documents.by_id)
+    with_text = sum(1 for document in documents.by_id.values() if document.passages)
     where = None
-    if not everything and len(within) <= LISTED_DOCUMENTS:
+    if len(within) < with_text and len(within) <= LISTED_DOCUMENTS:
         where = schema.is_in("document_id", within)
     count = limit
     while True:
