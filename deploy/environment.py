@@ -13,6 +13,9 @@ TOKEN_VARIABLE = "ZOCRATES_STACK"
 CHOOSABLE = ("SYNTH_MODEL", "ORCHESTRATOR_CONFIG_FILE")
 # Keys of language models that a shell may carry are synth's business only.
 KEY_SUFFIXES = ("_API_KEY", "_API_TOKEN")
+# Linux's allocator would keep the memory of the largest batch of a model for ever; told what is
+# large, it gives it back. Other systems do not know the names.
+GIVE_BACK = {"MALLOC_MMAP_THRESHOLD_": str(4 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 20)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +73,7 @@ def _own_variables(name: str, it: Surroundings) -> dict[str, str]:
                 "SEARCH_LIBRARY_DIR": str(it.library.folder),
                 "SEARCH_DEMO": "true" if it.library.demo else "false",
                 "SEARCH_MODELS_DIR": str(it.models),
+                **GIVE_BACK,
                 **({"SEARCH_BASE_FOLDER": str(base)} if (base := it.library.base_folder) else {}),
             }
         case "rerank":
@@ -77,6 +81,7 @@ def _own_variables(name: str, it: Surroundings) -> dict[str, str]:
                 "RERANK_HOST": HOST,
                 "RERANK_PORT": str(it.ports["rerank"]),
                 "RERANK_MODELS_DIR": str(it.models),
+                **GIVE_BACK,
             }
         case "synth":
             return {
