@@ -153,6 +153,7 @@ class SynthPeer:
             gaps=gaps,
         )
         thoughts: list[str] = []
+        draft = None
         replies = stream(PEER, self._stub.Synthesize, request, deadlines=self._deadlines)
         async with aclosing(replies):
             async for reply in replies:
@@ -162,9 +163,10 @@ class SynthPeer:
                     case "answer_delta":
                         yield reply.answer_delta
                     case "result":
-                        yield _draft(reply.result, "".join(thoughts))
-                        return
-        raise _unfinished()
+                        draft = _draft(reply.result, "".join(thoughts))
+        if draft is None:
+            raise _unfinished()
+        yield draft
 
     async def _finished(
         self, method: Callable[..., Any], request: object
@@ -173,15 +175,19 @@ class SynthPeer:
 
         async def attempt() -> tuple[Any, str]:
             thoughts: list[str] = []
+            result = None
             replies = stream(PEER, method, request, deadlines=self._deadlines)
             async with aclosing(replies):
+                # Read to the end: a stream that is left early is a cancelled call on both sides.
                 async for reply in replies:
                     match reply.WhichOneof("event"):
                         case "thought":
                             thoughts.append(reply.thought)
                         case "result":
-                            return reply.result, "".join(thoughts)
-            raise _unfinished()
+                            result = reply.result
+            if result is None:
+                raise _unfinished()
+            return result, "".join(thoughts)
 
         return await patiently(PEER, attempt, patience_s=self._deadlines.other_s)
 
