@@ -5,19 +5,31 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
-from deploy.running import RunningStack
+from deploy.running import RunningStack, wait_until
 from deploy.running import stack as running_stack
 
 Stack = RunningStack
+
+INDEXING_S = 120
 
 
 @pytest.fixture(scope="session")
 def stack(stack_data: Path) -> Iterator[Stack]:
     """One stack on the demo library, shared by the tests that leave it as they found it."""
     with running_stack(data=stack_data) as running:
+        wait_until(lambda: is_indexed(running), INDEXING_S, running.said)
         yield running
+
+
+def is_indexed(running: Stack) -> bool:
+    """Whether the whole library can be searched, by words and by vectors."""
+    headers = {"X-API-Key": running.api_key}
+    library = httpx.get(f"{running.base_url}/library", headers=headers, trust_env=False).json()
+    vectors = library["vectors"]
+    return library["synced_at"] is not None and 0 < vectors["total"] == vectors["done"]
 
 
 @pytest.fixture(scope="session")
