@@ -107,7 +107,5 @@ def test_programs_that_the_account_cannot_reach_are_copied_and_work(
 def test_a_data_folder_that_the_account_cannot_reach_is_one_sentence(data: Path) -> None:
     closed = data / "closed"
     closed.mkdir(mode=0o700)
-    with pytest.raises(
-        CannotStart, match=rf"cannot enter '{closed}'; name a data folder"
-    ):
+    with pytest.raises(CannotStart, match=rf"cannot enter '{closed}'; name a data folder"):
         find_postgres(closed / "inner" / "postgres", "the-password")
