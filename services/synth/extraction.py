@@ -17,7 +17,7 @@ MAX_WORDS = 80
 # How much of a sentence's score comes from itself, from its passage, and from the passage's rank.
 OWN_SHARE, PASSAGE_SHARE, RANK_SHARE = 0.55, 0.30, 0.15
 NUMBER_BONUS = 0.08
-DURATION_BONUS = 0.12
+DURATION_BONUS = 0.2
 FINDING_BONUS = 0.06
 # What a work says of another work is better quoted from that one.
 SECOND_HAND_COST = 0.12

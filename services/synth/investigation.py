@@ -29,7 +29,7 @@ WORDS_PER_HIT = 210
 WORTH_READING = 0.3
 # A sentence that holds this share of an aspect's words needs no reading around.
 PLAIN_ENOUGH = 0.85
-READ_BEFORE, READ_AFTER, MOST_READINGS = 4, 4, 2
+READ_BEFORE, READ_AFTER, MOST_READINGS = 3, 6, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,15 @@ _PARTICLES = re.compile(
 )
 _ARABIC_PREFIX = re.compile("^(?:وال|بال|فال|كال|لل|ال)(?=.{3})")
 
+_HALF_HOUR = re.compile(r"\bhalf[- ](?:an )?hours?\b|\bhalf-hourly\b", re.IGNORECASE)
+# "A thirty-minute nap" and "a 30-minute nap" are one thing.
+_NUMBER_WORDS = {
+    **{"four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10"},
+    **{"eleven": "11", "twelve": "12", "fifteen": "15", "sixteen": "16", "eighteen": "18"},
+    **{"twenty": "20", "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60"},
+    **{"seventy": "70", "eighty": "80", "ninety": "90", "hundred": "100"},
+}
+
 _ENDINGS = {
     "en": ("ingly", "edly", "ing", "ed", "es", "ly", "s"),
     "de": ("innen", "ern", "em", "en", "er", "es", "e", "n", "s"),
@@ -95,7 +104,10 @@ def stems_of(text: str, language: str) -> frozenset[str]:
 def _content(text: str, language: str) -> Iterator[tuple[str, str]]:
     """Surface and stem of each content word."""
     stops = STOP_WORDS.get(language, STOP_WORDS[FALLBACK])
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
+    even = unicodedata.normalize("NFKC", text)
+    if language == FALLBACK:
+        even = _HALF_HOUR.sub("30 minutes", even)
+    for match in _TOKEN.finditer(even):
         token = match.group()
         if _is_unspaced(token):
             for piece in _pieces(token, language):
@@ -112,6 +124,8 @@ def _stem(word: str, language: str) -> str:
     """The word without accents and without the commonest endings of the language."""
     if _has_digit(word):
         return word.replace(",", ".")
+    if language == FALLBACK and word in _NUMBER_WORDS:
+        return _NUMBER_WORDS[word]
     if language == "ar":
         word = _ARABIC_PREFIX.sub("", word)
     if language == FALLBACK and word.endswith("ies") and len(word) > 4:
