@@ -24,17 +24,27 @@ VIOLATIONS = [
     ("gateway/wire.py", "import gateway.app", "Layers of the gateway"),
     ("services/synth/mind.py", "import sqlalchemy", "Only the orchestrator knows the database"),
     ("services/search/engine.py", "import fastapi", "Only the gateway knows FastAPI"),
-    ("services/orchestrator/peers.py", "import pydantic_ai", "Only synth knows language models"),
+    (
+        "services/orchestrator/peers/search.py",
+        "import pydantic_ai",
+        "Only synth knows language models",
+    ),
     ("services/rerank/model.py", "import lancedb", "Only search knows the index"),
     ("services/synth/mind.py", "import torch", "Model libraries are imported by name"),
     ("services/orchestrator/ceilings.py", "import grpc", "the standard library only"),
-    ("services/orchestrator/peers.py", "import services.orchestrator.tables", "Only the store"),
+    (
+        "services/orchestrator/peers/search.py",
+        "import services.orchestrator.tables",
+        "Only the store",
+    ),
 ]
 
 
 def lint(root: Path) -> subprocess.CompletedProcess[str]:
+    # The cache goes by modification times, which are too coarse for files that change this fast.
+    command = "from importlinter.cli import lint_imports_command as c; c(['--no-cache'])"
     return subprocess.run(
-        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()"],
+        [sys.executable, "-c", command],
         cwd=root,
         env={
             **os.environ,
@@ -77,6 +87,6 @@ def test_a_planted_violation_breaks_its_contract(
         result = lint(copy)
     finally:
         path.unlink() if before is None else path.write_text(before, encoding="utf-8")
-    broken = [row for row in result.stdout.splitlines() if row.endswith("BROKEN")]
+    broken = [row for row in result.stdout.splitlines() if " BROKEN" in row]
     assert result.returncode == 1, result.stdout + result.stderr
     assert any(contract in row for row in broken), broken
