@@ -17,7 +17,7 @@ MAX_WORDS = 80
 # How much of a sentence's score comes from itself, from its passage, and from the passage's rank.
 OWN_SHARE, PASSAGE_SHARE, RANK_SHARE = 0.55, 0.30, 0.15
 NUMBER_BONUS = 0.08
-DURATION_BONUS = 0.2
+DURATION_BONUS, LASTING_BONUS = 0.12, 0.12
 FINDING_BONUS = 0.06
 # What a work says of another work is better quoted from that one.
 SECOND_HAND_COST = 0.12
@@ -52,6 +52,11 @@ _SPAN_OF_TIME = re.compile(
     r"ans|segundos?|minutos?|horas?|días?|dias?|semanas?|meses|años?|anos?|ore|giorni|settimane|"
     r"mesi|anni|uur|dagen|weken|maanden|jaar|секунд\w*|минут\w*|час\w*|дн\w*|недел\w*)\b|"
     r"\d\s*(?:秒|分|小时|時間|日|天|周|週|月|年|초|분|시간|일|주|개월)",
+    re.IGNORECASE,
+)
+_LASTING = re.compile(
+    r"\b(?:within|until|lasted|lasts|took|takes|dauerte|innerhalb|dura|duró|durou|duurde) "
+    r"(?:\w+ ){0,2}\d",
     re.IGNORECASE,
 )
 _SECOND_HAND = re.compile(
@@ -192,7 +197,7 @@ class _Wanted:
         if self._number and any(letter.isdigit() for letter in text):
             bonus += NUMBER_BONUS
         if self._duration and _SPAN_OF_TIME.search(text):
-            bonus += DURATION_BONUS
+            bonus += DURATION_BONUS + (LASTING_BONUS if _LASTING.search(text) else 0.0)
         if _SECOND_HAND.search(text):
             bonus -= SECOND_HAND_COST
         return bonus if _ENDS.search(text) else bonus - FRAGMENT_COST
@@ -201,8 +206,15 @@ class _Wanted:
 def _is_new(one: Chosen, before: Collection[Chosen], here: Collection[Chosen]) -> bool:
     if any(_alike(one, other) > 0.7 for other in before):
         return False
-    document = one.passage.work.document_id
-    return sum(other.passage.work.document_id == document for other in here) < PER_WORK
+    return sum(_same_work(one, other) for other in here) < PER_WORK
+
+
+def _same_work(one: Chosen, other: Chosen) -> bool:
+    """Whether both are of one work; a library may hold it twice."""
+    left, right = one.passage.work, other.passage.work
+    if left.document_id == right.document_id:
+        return True
+    return bool(left.title) and (left.title, left.year) == (right.title, right.year)
 
 
 def _repetition(one: Chosen, before: Collection[Chosen]) -> float:

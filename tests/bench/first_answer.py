@@ -48,10 +48,11 @@ def ask(running: RunningStack, prompt: str) -> Timing:
 
 def vectors_are_done(running: RunningStack) -> bool:
     """Whether every passage of the library has its vector."""
-    library = httpx.get(
+    reply = httpx.get(
         f"{running.base_url}/library", headers={"X-API-Key": running.api_key}, timeout=20
-    ).json()
-    vectors = library["vectors"]
+    )
+    assert reply.status_code == 200, reply.text
+    vectors = reply.json()["vectors"]
     return bool(vectors["total"]) and vectors["done"] == vectors["total"]
 
 
