@@ -18,7 +18,18 @@ from gateway.intake import Intake
 from gateway.metrics import Metrics
 from gateway.openapi import describe
 from gateway.peers import Orchestrator, Search
-from gateway.routes import chat, health, library, page, passages, refusals, sessions, stream
+from gateway.routes import (
+    chat,
+    control,
+    decisions,
+    health,
+    library,
+    page,
+    passages,
+    refusals,
+    sessions,
+    stream,
+)
 from gateway.routes.context import Context
 from gateway.settings import Settings
 from services.chassis.bus import open_bus
@@ -29,7 +40,18 @@ log = EventLog(__name__)
 
 VERSION = "0.1.0"
 ROUTERS = tuple(
-    module.router for module in (chat, stream, sessions, library, passages, health, page)
+    module.router
+    for module in (
+        chat,
+        decisions,
+        stream,
+        sessions,
+        control,
+        library,
+        passages,
+        health,
+        page,
+    )
 )
 UNTRACED = "/health$,/readiness$,/metrics$"
 

@@ -3,7 +3,7 @@
 from google.protobuf.json_format import MessageToDict, Parse, ParseError
 
 from gateway.cursor import Delta, Row
-from gateway.translate import row_of
+from gateway.translate import checkpoint_of, row_of
 from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 
@@ -30,6 +30,15 @@ def row_from_bus(body: bytes) -> Row:
     if event.sequence < 1 or not event.HasField("time"):
         raise Unreadable("the event has no sequence or no time")
     return row(event)
+
+
+def checkpoint(request: event_pb2.RequestInput) -> dict[str, object]:
+    """A question to a person, as the event tells it."""
+    return checkpoint_of(
+        MessageToDict(
+            request, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+        )
+    )
 
 
 def delta_from_bus(body: bytes) -> Delta:

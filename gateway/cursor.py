@@ -24,6 +24,11 @@ class Position:
 START = Position(sequence=0, in_text=False)
 
 
+def after(sequence: int) -> Position:
+    """The position behind a row."""
+    return Position(sequence=sequence, in_text=False)
+
+
 def parse_position(text: str) -> Position:
     """Read a `Last-Event-ID`: a row's `<sequence>` or a delta's `<sequence>.<attempt>.<offset>`."""
     # fullmatch with ASCII digits only: int() would also take "１" and "1_0".

@@ -21,11 +21,13 @@ STATUS_OF_CODE: dict[str, int] = {
     "UNKNOWN_RUN": 404,
     "UNKNOWN_PASSAGE": 404,
     "UNKNOWN_DOCUMENT": 404,
+    "NO_PENDING_CHECKPOINT": 404,
     "METHOD_NOT_ALLOWED": 405,
     "PENDING_CHECKPOINT": 409,
     "RUN_ACTIVE": 409,
     "STALE_INTERRUPT": 409,
     "VERSION_CONFLICT": 409,
+    "WRONG_STATE": 409,
     "NO_LIBRARY": 409,
     "LIBRARY_LOCKED": 409,
     "LIBRARY_CORRUPT": 409,
@@ -51,6 +53,13 @@ CODE_OF_STATUS: dict[grpc.StatusCode, str] = {
     grpc.StatusCode.RESOURCE_EXHAUSTED: "LIMIT_REACHED",
     grpc.StatusCode.UNAVAILABLE: "PEER_DOWN",
     grpc.StatusCode.DEADLINE_EXCEEDED: "PEER_TIMEOUT",
+}
+# Where a client is told what to do in the terms of this wire, whatever words the service found.
+TEXTS = {
+    "PENDING_CHECKPOINT": (
+        "The session waits for a decision: resolve its checkpoint with POST /chat/resume, "
+        "or rewind it with POST /sessions/{id}/rewind."
+    ),
 }
 # What the services call differently than the wire does.
 PUBLIC_NAMES = {"run_id": "invocation_id"}
@@ -105,4 +114,4 @@ def error_of(failure: RpcFailure, peer: str) -> GatewayError:
             text = f"The {peer} process did not answer in time; try again."
             return GatewayError(code, text, detail={"peer": peer})
     detail = {PUBLIC_NAMES.get(name, name): value for name, value in failure.facts.items()}
-    return GatewayError(code, failure.message, detail=detail)
+    return GatewayError(code, TEXTS.get(code, failure.message), detail=detail)

@@ -123,6 +123,58 @@ class Reranked(Data):
     model: str
 
 
+class BudgetUsed(Data):
+    """What the run has used when it asks; `documents` counts those among the passages found."""
+
+    calls: int
+    words: int
+    passages_found: int
+    documents: int
+
+
+class BudgetCheckpoint(Data):
+    """What a budget checkpoint is about; the passages of limits are those kept for the answer."""
+
+    extension_number: int
+    max_extensions: int
+    trigger: Literal["unspecified", "agent", "gaps"]
+    covered_summary: str
+    gaps: list[str]
+    used: BudgetUsed | None = None
+    limits: Ceilings | None = None
+    next_limits: Ceilings | None = None
+    justification: str | None = None
+
+
+class RequestInput(Data):
+    """The run stopped and asks a person; `response_schema` is the JSON Schema of the response."""
+
+    interrupt_id: str
+    kind: Literal["unspecified", "budget"]
+    version: int
+    message: str
+    expires_at: datetime | None = None
+    response_schema: dict[str, JsonValue]
+    payload: BudgetCheckpoint | None = None
+
+
+class CheckpointAnswered(Data):
+    """A checkpoint was answered; `answered_by` is `expiry` when its time was over."""
+
+    interrupt_id: str
+    action: Literal["unspecified", "extend_budget", "synthesize"]
+    guidance: str | None = None
+    answered_by: str
+    answered_at: datetime | None = None
+
+
+class RunStateChanged(Data):
+    """Somebody changed the run from outside."""
+
+    change: Literal["unspecified", "cancelled", "rewound", "retried"]
+    by: str
+
+
 class AnswerReset(Data):
     """The text streamed so far is void."""
 
@@ -217,6 +269,9 @@ EVENT_DATA: dict[str, type[Data]] = {
     "tool_result": ToolResult,
     "report": Report,
     "rerank": Reranked,
+    "request_input": RequestInput,
+    "checkpoint_answered": CheckpointAnswered,
+    "run_state": RunStateChanged,
     "answer_reset": AnswerReset,
     "answer_delta": AnswerDelta,
     "answer": Answer,

@@ -122,9 +122,8 @@ class _Stream:
             return
         if frame := self._pass(row):
             yield frame
-        if (state := translate.ENDINGS.get(row.name)) is not None:
-            self._state = state
-            self._ended = True
+        self._state = translate.state_after(row, self._state)
+        self._ended = self._is_over(row.sequence)
 
     async def _live_delta(self, delta: Delta) -> AsyncIterator[bytes]:
         # Text overtakes rows, which pass through the database; rows keep their place before it.

@@ -12,6 +12,7 @@ LAST_OF = {
     "rerank": "rerank",
     "answer": "answer",
     "error": "error",
+    "run_state": "changed",
 }
 
 
@@ -19,6 +20,7 @@ def message_of(rows: Iterable[Row]) -> dict[str, object]:
     """What the rows add up to: the fields of a message that come from events."""
     steps: dict[object, dict[str, object]] = {}
     thoughts: list[dict[str, object]] = []
+    checkpoints: dict[object, dict[str, object]] = {}
     message: dict[str, object] = {"started": None, "stage": None, "last_event_id": "0"}
     for row in rows:
         payload = {key: value for key, value in row.body.items() if key not in HEAD}
@@ -34,6 +36,19 @@ def message_of(rows: Iterable[Row]) -> dict[str, object]:
                 # A record that lost a call must not make the whole session unreadable.
                 if (step := steps.get(payload["step_id"])) is not None:
                     step["result"] = payload
+            case "request_input":
+                checkpoints[payload["interrupt_id"]] = {**payload, "answered": None}
+            case "checkpoint_answered":
+                if (checkpoint := checkpoints.get(payload["interrupt_id"])) is not None:
+                    checkpoint["answered"] = payload
             case name if name in LAST_OF:
                 message[LAST_OF[name]] = payload
-    return {**message, "steps": list(steps.values()), "thoughts": thoughts}
+                if payload.get("change") == "retried":
+                    # The run goes on; what once ended it is not its end any more.
+                    message["error"] = None
+    return {
+        **message,
+        "steps": list(steps.values()),
+        "thoughts": thoughts,
+        "checkpoints": list(checkpoints.values()),
+    }

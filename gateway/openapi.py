@@ -13,6 +13,8 @@ from gateway.events import EVENT_DATA, Event
 REFERENCE = "#/components/schemas/{model}"
 STREAMS = {
     ("/chat", "post"): "RunStream",
+    ("/chat/resume", "post"): "RunStream",
+    ("/sessions/{session_id}/retry", "post"): "RunStream",
     ("/sessions/{session_id}/runs/{invocation_id}/events", "get"): "RunStream",
     ("/library/sync", "post"): "SyncStream",
 }

@@ -91,6 +91,53 @@ class Orchestrator:
         call = self._stub.GetEvidence(request, timeout=self._deadline_s, metadata=_as(owner))
         return await _answer(call, "orchestrator")
 
+    async def decide(self, request: chat.DecideRequest, *, owner: str) -> chat.DecideResponse:
+        """Answer the checkpoint that a run waits at."""
+        call = self._stub.Decide(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "orchestrator")
+
+    async def get_checkpoint(
+        self, *, session_id: str, run_id: str, owner: str
+    ) -> chat.GetCheckpointResponse:
+        """The checkpoint that a run waits at, with its snapshot."""
+        request = chat.GetCheckpointRequest(session_id=session_id, run_id=run_id)
+        call = self._stub.GetCheckpoint(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "orchestrator")
+
+    async def cancel_run(self, *, session_id: str, run_id: str, owner: str) -> None:
+        """Cancel a run, at once."""
+        request = chat.CancelRunRequest(session_id=session_id, run_id=run_id)
+        call = self._stub.CancelRun(request, timeout=self._deadline_s, metadata=_as(owner))
+        await _answer(call, "orchestrator")
+
+    async def rewind_session(
+        self, *, session_id: str, run_id: str, owner: str
+    ) -> chat.RewindSessionResponse:
+        """Take a run and all later ones out of the session."""
+        request = chat.RewindSessionRequest(session_id=session_id, run_id=run_id)
+        call = self._stub.RewindSession(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "orchestrator")
+
+    async def retry_run(self, *, session_id: str, run_id: str, owner: str) -> chat.RetryRunResponse:
+        """Let a failed or cancelled run go on."""
+        request = chat.RetryRunRequest(session_id=session_id, run_id=run_id)
+        call = self._stub.RetryRun(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "orchestrator")
+
+    async def rename_session(
+        self, *, session_id: str, title: str, owner: str
+    ) -> chat.RenameSessionResponse:
+        """Give a session another title."""
+        request = chat.RenameSessionRequest(session_id=session_id, title=title)
+        call = self._stub.RenameSession(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "orchestrator")
+
+    async def delete_session(self, session_id: str, *, owner: str) -> None:
+        """Delete a session with its runs."""
+        request = chat.DeleteSessionRequest(session_id=session_id)
+        call = self._stub.DeleteSession(request, timeout=self._deadline_s, metadata=_as(owner))
+        await _answer(call, "orchestrator")
+
 
 class Search:
     """The library index."""

@@ -8,8 +8,9 @@ from gateway.cursor import Cursor, Delta, Row
 
 PING = b": ping\n\n"
 
-# Rows after which a run is over, and the state it is then in.
-ENDINGS = {"answer": "COMPLETED", "error": "FAILED"}
+# The state in which a row leaves its run; after any other row the run is at work.
+STATES_AFTER = {"answer": "COMPLETED", "error": "FAILED", "request_input": "AWAITING_INPUT"}
+STATES_BY_CHANGE = {"cancelled": "CANCELLED", "rewound": "REWOUND"}
 ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "EXPIRED", "REWOUND"})
 WAITING = frozenset({"AWAITING_INPUT", "PAUSED"})
 
@@ -25,13 +26,22 @@ ROW_EVENTS = (
     "answer_reset",
     "answer",
     "error",
+    "request_input",
+    "checkpoint_answered",
+    "run_state",
 )
 
 ENUM_PREFIXES = {
     "stage": "STAGE_",
     "support": "SUPPORT_LEVEL_",
     "reading_state": "READING_STATE_",
+    "kind": "CHECKPOINT_KIND_",
+    "action": "DECISION_ACTION_",
+    "trigger": "EXTENSION_TRIGGER_",
+    "change": "RUN_STATE_CHANGE_",
 }
+# The kinds of checkpoints by the field that holds what each shows.
+CHECKPOINTS = ("budget",)
 WHOLE_NUMBERS = frozenset({"input_tokens", "output_tokens"})
 
 # Legal inside JSON, but line ends to many readers of a stream.
@@ -61,13 +71,30 @@ def row_of(event: Values) -> Row:
         "invocation_id": event["run_id"],
         "sequence": sequence,
         "time": event["time"],
-        **_public(payload),
+        **(checkpoint_of(payload) if name == "request_input" else _public(payload)),
     }
     if name == "tool_call":
         body["arguments"] = _arguments(body["arguments"])
     return Row(
         sequence=sequence, name=name, body=body, frame=frame(name, body, position=str(sequence))
     )
+
+
+def checkpoint_of(request: Values) -> dict[str, object]:
+    """A question to a person: what it shows is its `payload`, its schema an object."""
+    public = _public(request)
+    shown = [public.pop(kind) for kind in CHECKPOINTS if kind in public]
+    schema = _object_in(public["response_schema"])
+    return {**public, "response_schema": schema or {}, "payload": shown[0] if shown else None}
+
+
+def state_after(row: Row, before: str) -> str:
+    """The state of a run when this was its latest row."""
+    if not row.name:
+        return before
+    if row.name == "run_state":
+        return STATES_BY_CHANGE.get(str(row.body["change"]), "RUNNING")
+    return STATES_AFTER.get(row.name, "RUNNING")
 
 
 def delta_frame(delta: Delta, head: Values) -> bytes:
@@ -147,8 +174,13 @@ def _public_value(key: str, value: object) -> object:
 
 def _arguments(text: object) -> object:
     """The arguments of a call as an object; what a model garbled is shown as it was."""
+    arguments = _object_in(text)
+    return {"text": text} if arguments is None else arguments
+
+
+def _object_in(text: object) -> dict[str, object] | None:
     try:
-        arguments = json.loads(str(text))
+        value = json.loads(str(text))
     except ValueError:
-        return {"text": text}
-    return arguments if isinstance(arguments, dict) else {"text": text}
+        return None
+    return value if isinstance(value, dict) else None

@@ -7,10 +7,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from gateway.events import (
     Answer,
+    CheckpointAnswered,
     Failure,
     Report,
+    RequestInput,
     Reranked,
     RunStarted,
+    RunStateChanged,
     Thought,
     ToolCall,
     ToolResult,
@@ -29,7 +32,8 @@ RunStateName = Literal[
 ]
 
 
-def _without_nul(text: str) -> str:
+def without_nul(text: str) -> str:
+    """The text, if it has no NUL character; raises ValueError."""
     if "\0" in text:
         raise ValueError("must not contain the NUL character")
     return text
@@ -41,13 +45,13 @@ def _within_order(years: "Years") -> "Years":
     return years
 
 
-Text = Annotated[str, AfterValidator(_without_nul)]
+Text = Annotated[str, AfterValidator(without_nul)]
 # The constraints stand first, so that white space is stripped before the length is checked.
-Name = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_without_nul)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(without_nul)]
 Prompt = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000),
-    AfterValidator(_without_nul),
+    AfterValidator(without_nul),
 ]
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 PassageId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,64}$")]
@@ -168,8 +172,23 @@ class Step(ToolCall):
     result: ToolResult | None = None
 
 
+class PendingCheckpoint(RequestInput):
+    """The checkpoint that a run waits at."""
+
+    invocation_id: str
+
+
+class PastCheckpoint(RequestInput):
+    """A checkpoint of a run; `answered` is null while it waits and when it was withdrawn."""
+
+    answered: CheckpointAnswered | None
+
+
 class Message(Reply):
-    """A run as a message of its session; `last_event_id` is where to follow it from."""
+    """A run as a message of its session; `last_event_id` is where to follow it from.
+
+    `pending_hitl` is there exactly while the run waits for an answer.
+    """
 
     invocation_id: str
     prompt: str
@@ -180,6 +199,11 @@ class Message(Reply):
     started: RunStarted | None
     steps: list[Step]
     thoughts: list[Thought]
+    checkpoints: list[PastCheckpoint]
+    pending_hitl: PendingCheckpoint | None = Field(
+        default=None, exclude_if=lambda pending: pending is None
+    )
+    changed: RunStateChanged | None = None
     report: Report | None = None
     rerank: Reranked | None = None
     answer: Answer | None = None
@@ -212,10 +236,9 @@ class Neighbour(Reply):
     page_spans: list[PageSpan]
 
 
-class Passage(Neighbour):
-    """A passage with its document; `origin` says whether a run recorded it or the index has it."""
+class Evidence(Neighbour):
+    """A passage with its document."""
 
-    origin: Literal["run", "index"]
     document_id: str
     library: str
     item_key: str
@@ -228,6 +251,12 @@ class Passage(Neighbour):
     reading_reason: str
     open_uri: str | None
     select_uri: str
+
+
+class Passage(Evidence):
+    """A passage with its neighbours; `origin` says where it comes from."""
+
+    origin: Literal["run", "index"]
     before: list[Neighbour]
     after: list[Neighbour]
 

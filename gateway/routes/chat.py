@@ -2,29 +2,20 @@
 
 import uuid
 from collections.abc import Iterable
-from typing import Annotated
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter
 
 from gateway import wire
 from gateway.auth import Caller
 from gateway.cursor import START
 from gateway.feed import RunKey
 from gateway.follow import Watch
-from gateway.routes.context import CalledBy, InContext
+from gateway.routes.context import CalledBy, IdempotencyKey, InContext
 from gateway.streaming import EventStream
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 
 router = APIRouter(tags=["chat"])
-
-IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        pattern=r"^[!-~]{1,200}$",
-        description="The same request under the same key attaches to the same run.",
-    ),
-]
 
 
 @router.post("/chat", response_class=EventStream, status_code=200)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import grpc
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 
 from gateway.auth import Caller, PageLinks
 from gateway.feed import Feed
@@ -48,5 +48,12 @@ def _caller(request: Request) -> Caller:
     return caller
 
 
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        pattern=r"^[!-~]{1,200}$",
+        description="The same request under the same key attaches to the same run.",
+    ),
+]
 InContext = Annotated[Context, Depends(_context)]
 CalledBy = Annotated[Caller, Depends(_caller)]

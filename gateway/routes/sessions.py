@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from gateway import wire
-from gateway.convert import row, state_name
+from gateway.convert import checkpoint, row, state_name
 from gateway.message import message_of
 from gateway.routes.context import CalledBy, InContext
 from zocrates.orchestrator.v1 import chat_pb2 as pb
@@ -31,7 +31,7 @@ async def list_sessions(
         limit=limit, cursor=cursor, query=query, owner=caller.owner
     )
     return wire.SessionList(
-        sessions=[_summary(session) for session in page.sessions],
+        sessions=[summary_of(session) for session in page.sessions],
         next_cursor=page.next_cursor or None,
     )
 
@@ -47,7 +47,8 @@ async def read_session(session_id: wire.Id, context: InContext, caller: CalledBy
     )
 
 
-def _summary(summary: pb.SessionSummary) -> wire.SessionSummary:
+def summary_of(summary: pb.SessionSummary) -> wire.SessionSummary:
+    """A session as it stands in a list."""
     state = state_name(summary.state)
     return wire.SessionSummary.model_validate(
         {
@@ -68,6 +69,13 @@ def _message(message: pb.Message) -> wire.Message:
             "prompt": message.prompt,
             "created_at": message.create_time.ToDatetime(tzinfo=UTC),
             "state": state_name(message.state),
+            "pending_hitl": _pending(message),
             **message_of(row(event) for event in message.events),
         }
     )
+
+
+def _pending(message: pb.Message) -> dict[str, object] | None:
+    if not message.HasField("pending"):
+        return None
+    return {**checkpoint(message.pending), "invocation_id": message.run_id}

@@ -1,7 +1,6 @@
-"""The gateway's peers as scripted servicers: tests say what is recorded, real gRPC carries it."""
+"""The orchestrator as a scripted servicer: tests say what is recorded, real gRPC carries it."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -17,18 +16,47 @@ from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
-from zocrates.search.v1 import search_pb2 as search
-from zocrates.search.v1 import search_pb2_grpc as search_rpc
 
 AT = Timestamp(seconds=1_790_000_000)
 
 
-def refusal(code: grpc.StatusCode, reason: str, message: str = "No.") -> ServiceError:
+def refusal(
+    code: grpc.StatusCode, reason: str, message: str = "No.", **facts: object
+) -> ServiceError:
     """An error of a service, as its own class would be."""
     kind = type(reason, (ServiceError,), {"code": code, "reason": reason})
-    error = kind(message, asked="this")
+    error = kind(message, **(facts or {"asked": "this"}))
     assert isinstance(error, ServiceError)
     return error
+
+
+def question(extension: int = 1, **fields: Any) -> event_pb2.RequestInput:
+    """A budget checkpoint of the usual progression."""
+    limits = [
+        event_pb2.Ceilings(calls=10 + 5 * n, words=7_500 + 3_750 * n, passages=15 + 5 * n)
+        for n in (extension - 1, extension)
+    ]
+    return event_pb2.RequestInput(
+        interrupt_id=f"interrupt_ext_{extension}",
+        kind=event_pb2.CHECKPOINT_KIND_BUDGET,
+        version=1,
+        message="The search left gaps.",
+        response_schema='{"type": "object", "required": ["action"]}',
+        budget=event_pb2.BudgetCheckpoint(
+            extension_number=extension,
+            max_extensions=2,
+            trigger=event_pb2.EXTENSION_TRIGGER_AGENT,
+            covered_summary="Naps help.",
+            gaps=["Older adults", "Dose"],
+            used=event_pb2.BudgetUsed(
+                calls=limits[0].calls, words=6_200, passages_found=31, documents=7
+            ),
+            limits=limits[0],
+            next_limits=limits[1],
+            justification="Two aspects have no source yet.",
+        ),
+        **fields,
+    )
 
 
 @dataclass
@@ -41,6 +69,7 @@ class RecordedRun:
     prompt: str = "Why?"
     state: chat.RunState.ValueType = chat.RUN_STATE_RUNNING
     events: list[event_pb2.Event] = field(default_factory=list)
+    pending: event_pb2.RequestInput | None = None
 
     @property
     def path(self) -> str:
@@ -48,7 +77,7 @@ class RecordedRun:
         return f"/sessions/{self.session_id}/runs/{self.run_id}/events"
 
     def record(self, **payload: Any) -> event_pb2.Event:
-        """Write the next row; an answer or error sets the state too."""
+        """Write the next row; one that ends, halts or resumes the run sets the state too."""
         event = event_pb2.Event(
             session_id=self.session_id,
             run_id=self.run_id,
@@ -61,7 +90,31 @@ class RecordedRun:
             self.state = chat.RUN_STATE_COMPLETED
         if "error" in payload:
             self.state = chat.RUN_STATE_FAILED
+        if "request_input" in payload:
+            self.state, self.pending = chat.RUN_STATE_AWAITING_INPUT, payload["request_input"]
+        if "checkpoint_answered" in payload:
+            self.state, self.pending = chat.RUN_STATE_QUEUED, None
         return event
+
+    def answer(self, action: str, guidance: str | None = None, by: str = "ada") -> None:
+        """Record the answer to the pending checkpoint."""
+        assert self.pending is not None
+        self.record(
+            checkpoint_answered=event_pb2.CheckpointAnswered(
+                interrupt_id=self.pending.interrupt_id,
+                action=f"DECISION_ACTION_{action.upper()}",
+                guidance=guidance,
+                answered_by=by,
+                answered_at=AT,
+            )
+        )
+
+    def change(self, change: str, state: chat.RunState.ValueType) -> None:
+        """Record that somebody changed the run."""
+        self.state, self.pending = state, None
+        self.record(
+            run_state=event_pb2.RunStateChanged(change=f"RUN_STATE_CHANGE_{change}", by=self.owner)
+        )
 
     async def tell(self, bus: Bus, **payload: Any) -> None:
         """Record a row and publish it, as the relay does."""
@@ -95,6 +148,8 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
     def __init__(self) -> None:
         self.runs: dict[str, RecordedRun] = {}
         self.turns: list[chat.StartTurnRequest] = []
+        self.decisions: list[chat.DecideRequest] = []
+        self.titles: dict[str, str] = {}
         self.owners: list[str] = []
         self.traces: list[str] = []
         self.evidence: dict[tuple[str, str], corpus.Passage] = {}
@@ -141,6 +196,7 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
                 create_time=AT,
                 update_time=AT,
                 state=run.state,
+                pending=run.pending is not None,
             )
             for run in mine
         ]
@@ -150,19 +206,120 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         self, request: chat.GetSessionRequest, context: Context
     ) -> chat.GetSessionResponse:
         self._enter(context)
-        for run in self.runs.values():
-            if run.session_id == request.session_id and run.owner == owner_of(context):
-                message = chat.Message(
-                    run_id=run.run_id,
-                    prompt=run.prompt,
-                    create_time=AT,
-                    state=run.state,
-                    events=run.events,
-                )
-                return chat.GetSessionResponse(
-                    session_id=run.session_id, title=run.prompt, messages=[message]
-                )
-        raise refusal(grpc.StatusCode.NOT_FOUND, "UNKNOWN_SESSION", "There is no such session.")
+        runs = self._session(request.session_id, context)
+        messages = [
+            chat.Message(
+                run_id=run.run_id,
+                prompt=run.prompt,
+                create_time=AT,
+                state=run.state,
+                events=run.events,
+                pending=run.pending,
+            )
+            for run in runs
+            if run.state != chat.RUN_STATE_REWOUND
+        ]
+        title = self.titles.get(request.session_id, runs[0].prompt)
+        return chat.GetSessionResponse(
+            session_id=request.session_id, title=title, messages=messages
+        )
+
+    async def Decide(self, request: chat.DecideRequest, context: Context) -> chat.DecideResponse:
+        self._enter(context)
+        self.decisions.append(request)
+        run = self._run(request.run_id, context)
+        if run.pending is None or run.pending.interrupt_id != request.interrupt_id:
+            raise refusal(
+                grpc.StatusCode.FAILED_PRECONDITION,
+                "STALE_INTERRUPT",
+                "The session is not waiting for this interrupt.",
+                action="synthesize",
+                answered_by="bob",
+                answered_at="2026-01-01T00:00:00Z",
+            )
+        after_sequence = len(run.events)
+        action = event_pb2.DecisionAction.Name(request.action).removeprefix("DECISION_ACTION_")
+        run.answer(action, request.guidance or None, by=run.owner)
+        return chat.DecideResponse(
+            session_id=run.session_id, run_id=run.run_id, after_sequence=after_sequence
+        )
+
+    async def GetCheckpoint(
+        self, request: chat.GetCheckpointRequest, context: Context
+    ) -> chat.GetCheckpointResponse:
+        self._enter(context)
+        run = self._run(request.run_id, context)
+        if run.pending is None:
+            raise refusal(grpc.StatusCode.FAILED_PRECONDITION, "NO_PENDING_CHECKPOINT")
+        evidence = [passage for (owner, _), passage in self.evidence.items() if owner == run.run_id]
+        snapshot = chat.Snapshot(
+            covered_summary="Naps help.",
+            gaps=["Older adults"],
+            call_count=10,
+            extension_requested=True,
+            completed_extensions=[1],
+            ceilings=run.pending.budget.limits,
+            seen_passage_ids=[passage.passage_id for passage in evidence],
+            evidence=evidence,
+        )
+        return chat.GetCheckpointResponse(checkpoint=run.pending, snapshot=snapshot)
+
+    async def CancelRun(
+        self, request: chat.CancelRunRequest, context: Context
+    ) -> chat.CancelRunResponse:
+        self._enter(context)
+        run = self._run(request.run_id, context)
+        if run.state == chat.RUN_STATE_COMPLETED:
+            raise refusal(
+                grpc.StatusCode.FAILED_PRECONDITION, "WRONG_STATE", "It is over.", state="COMPLETED"
+            )
+        run.change("CANCELLED", chat.RUN_STATE_CANCELLED)
+        return chat.CancelRunResponse()
+
+    async def RewindSession(
+        self, request: chat.RewindSessionRequest, context: Context
+    ) -> chat.RewindSessionResponse:
+        self._enter(context)
+        first = self._run(request.run_id, context)
+        runs = self._session(request.session_id, context)
+        gone = runs[runs.index(first) :]
+        for run in gone:
+            run.change("REWOUND", chat.RUN_STATE_REWOUND)
+        return chat.RewindSessionResponse(run_ids=[run.run_id for run in gone])
+
+    async def RetryRun(
+        self, request: chat.RetryRunRequest, context: Context
+    ) -> chat.RetryRunResponse:
+        self._enter(context)
+        run = self._run(request.run_id, context)
+        if run.state not in (chat.RUN_STATE_FAILED, chat.RUN_STATE_CANCELLED):
+            raise refusal(grpc.StatusCode.FAILED_PRECONDITION, "WRONG_STATE", "It has not failed.")
+        after_sequence = len(run.events)
+        run.change("RETRIED", chat.RUN_STATE_QUEUED)
+        return chat.RetryRunResponse(after_sequence=after_sequence)
+
+    async def RenameSession(
+        self, request: chat.RenameSessionRequest, context: Context
+    ) -> chat.RenameSessionResponse:
+        self._enter(context)
+        run = self._session(request.session_id, context)[-1]
+        self.titles[request.session_id] = request.title
+        session = chat.SessionSummary(
+            session_id=run.session_id,
+            title=request.title,
+            create_time=AT,
+            update_time=AT,
+            state=run.state,
+        )
+        return chat.RenameSessionResponse(session=session)
+
+    async def DeleteSession(
+        self, request: chat.DeleteSessionRequest, context: Context
+    ) -> chat.DeleteSessionResponse:
+        self._enter(context)
+        for run in self._session(request.session_id, context):
+            del self.runs[run.run_id]
+        return chat.DeleteSessionResponse()
 
     async def GetEvidence(
         self, request: chat.GetEvidenceRequest, context: Context
@@ -181,66 +338,17 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         if self.refuses is not None:
             raise self.refuses
 
+    def _session(self, session_id: str, context: Context) -> list[RecordedRun]:
+        owner = owner_of(context)
+        runs = [
+            run for run in self.runs.values() if (run.session_id, run.owner) == (session_id, owner)
+        ]
+        if not runs:
+            raise refusal(grpc.StatusCode.NOT_FOUND, "UNKNOWN_SESSION", "There is no such session.")
+        return runs
+
     def _run(self, run_id: str, context: Context) -> RecordedRun:
         run = self.runs.get(run_id)
         if run is None or run.owner != owner_of(context):
             raise refusal(grpc.StatusCode.NOT_FOUND, "UNKNOWN_RUN", "There is no such run.")
         return run
-
-
-class ScriptedSearch(search_rpc.SearchServiceServicer):
-    """An index of a few passages."""
-
-    def __init__(self) -> None:
-        self.passages: list[corpus.Passage] = []
-
-    async def ReadDocument(
-        self, request: search.ReadDocumentRequest, context: Context
-    ) -> search.ReadDocumentResponse:
-        window = request.around
-        middle = next((p for p in self.passages if p.passage_id == window.passage_id), None)
-        if middle is None:
-            raise refusal(grpc.StatusCode.NOT_FOUND, "UNKNOWN_PASSAGE")
-        near = [
-            passage
-            for passage in self.passages
-            if -window.before <= passage.ordinal - middle.ordinal <= window.after
-        ]
-        return search.ReadDocumentResponse(document=middle.document, passages=near)
-
-    async def SearchCorpus(
-        self, request: search.SearchCorpusRequest, context: Context
-    ) -> search.SearchCorpusResponse:
-        raise AssertionError("the gateway does not search")
-
-    async def GetDocumentToc(
-        self, request: search.GetDocumentTocRequest, context: Context
-    ) -> search.GetDocumentTocResponse:
-        raise AssertionError("the gateway reads no tables of contents")
-
-    async def FindQuote(
-        self, request: search.FindQuoteRequest, context: Context
-    ) -> search.FindQuoteResponse:
-        raise AssertionError("the gateway finds no quotes")
-
-
-class ScriptedLibrary(search_rpc.LibraryServiceServicer):
-    """A library whose state the tests set."""
-
-    def __init__(self) -> None:
-        self.status = search.GetStatusResponse()
-        self.progress: list[search.SyncProgress] = []
-        self.refuses: ServiceError | None = None
-
-    async def GetStatus(
-        self, request: search.GetStatusRequest, context: Context
-    ) -> search.GetStatusResponse:
-        return self.status
-
-    async def Sync(
-        self, request: search.SyncRequest, context: Context
-    ) -> AsyncIterator[search.SyncProgress]:
-        for progress in self.progress:
-            yield progress
-        if self.refuses is not None:
-            raise self.refuses

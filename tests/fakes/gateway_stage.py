@@ -15,7 +15,8 @@ from gateway.serving import serve
 from gateway.settings import ApiKey, Settings
 from services.chassis.bus import Bus, open_bus
 from services.chassis.server import Running, serving
-from tests.fakes.gateway_peers import ScriptedLibrary, ScriptedOrchestrator, ScriptedSearch
+from tests.fakes.gateway_index import ScriptedLibrary, ScriptedSearch
+from tests.fakes.gateway_peers import ScriptedOrchestrator
 from tests.servers import NatsServer, free_port
 from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
 from zocrates.search.v1 import search_pb2_grpc as search_rpc

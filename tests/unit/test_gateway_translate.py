@@ -12,7 +12,8 @@ from pydantic import TypeAdapter
 from gateway import convert, translate
 from gateway.cursor import Cursor, Delta
 from gateway.events import EVENT_DATA, Event
-from gateway.message import message_of
+from gateway.message import HEAD, message_of
+from tests.fakes.gateway_peers import question
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.events.v1 import event_pb2 as ev
 
@@ -44,6 +45,15 @@ PAYLOADS: dict[str, Any] = {
         usage=ev.Usage(input_tokens=2**40),
     ),
     "error": ev.Failed(code="X", message="No.", retryable=True),
+    "request_input": question(expires_at=Timestamp(seconds=9)),
+    "checkpoint_answered": ev.CheckpointAnswered(
+        interrupt_id="interrupt_ext_1",
+        action=ev.DECISION_ACTION_SYNTHESIZE,
+        guidance="Table 3",
+        answered_by="ada",
+        answered_at=Timestamp(seconds=2),
+    ),
+    "run_state": ev.RunStateChanged(change=ev.RUN_STATE_CHANGE_REWOUND, by="ada"),
 }
 MADE_BY_THE_GATEWAY = {"answer_delta", "done"}
 
@@ -93,6 +103,47 @@ def test_enumerations_are_told_in_small_letters_and_large_numbers_as_numbers() -
     assert (citation["support"], citation["reading_state"]) == ("verified", "abstract_only")
     assert answer["usage"]["input_tokens"] == 2**40
     assert convert.row(event("stage")).body["stage"] == "verify"
+
+
+def test_a_question_to_a_person_shows_its_payload_and_its_schema_as_objects() -> None:
+    body: Any = convert.row(event("request_input")).body
+    assert (body["kind"], body["payload"]["trigger"]) == ("budget", "agent")
+    assert body["response_schema"] == {"type": "object", "required": ["action"]}
+    assert "budget" not in body
+    assert convert.checkpoint(question()) == {
+        key: value
+        for key, value in convert.row(event("request_input")).body.items()
+        if key not in HEAD | {"expires_at"}
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [("CANCELLED", "CANCELLED"), ("REWOUND", "REWOUND"), ("RETRIED", "RUNNING")],
+)
+def test_a_change_from_outside_leaves_its_state(change: str, state: str) -> None:
+    told = event("run_state")
+    told.run_state.change = ev.RunStateChange.Value(f"RUN_STATE_CHANGE_{change}")
+    assert translate.state_after(convert.row(told), "AWAITING_INPUT") == state
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("request_input", "AWAITING_INPUT"),
+        ("checkpoint_answered", "RUNNING"),
+        ("answer", "COMPLETED"),
+        ("error", "FAILED"),
+        ("stage", "RUNNING"),
+    ],
+)
+def test_a_row_leaves_its_run_in_a_state(name: str, state: str) -> None:
+    assert translate.state_after(convert.row(event(name)), "QUEUED") == state
+
+
+def test_a_row_of_a_later_version_leaves_the_state_alone() -> None:
+    row = convert.row(ev.Event(session_id="s", run_id="r", sequence=9, time=Timestamp(seconds=1)))
+    assert translate.state_after(row, "PAUSED") == "PAUSED"
 
 
 @pytest.mark.parametrize(
@@ -187,3 +238,21 @@ def test_a_message_is_put_together_from_its_rows() -> None:
     assert message["answer"]["markdown"] == "Because."
     assert message["last_event_id"] == "7"
     assert "session_id" not in message["report"]
+
+
+def test_a_message_tells_each_checkpoint_with_its_answer() -> None:
+    other = event("request_input", 3)
+    other.request_input.interrupt_id = "interrupt_ext_2"
+    rows = [event("request_input", 1), event("checkpoint_answered", 2), other]
+    message: dict[str, Any] = message_of(map(convert.row, rows))
+    first, second = message["checkpoints"]
+    assert first["answered"]["guidance"] == "Table 3"
+    assert (second["interrupt_id"], second["answered"]) == ("interrupt_ext_2", None)
+
+
+def test_a_retry_takes_the_failure_out_of_the_message() -> None:
+    retried = event("run_state", 2)
+    retried.run_state.change = ev.RUN_STATE_CHANGE_RETRIED
+    rows = [convert.row(event("error", 1)), convert.row(retried)]
+    assert message_of(rows[:1])["error"] is not None
+    assert message_of(rows)["error"] is None
