@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 
 from google.protobuf.json_format import ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -10,7 +11,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from services.chassis.errors import InvalidRequest
 from services.orchestrator.events import StoredEvent
 from services.orchestrator.run import State
-from services.orchestrator.store.sessions import Conversation, EventPage, Page
+from services.orchestrator.store.sessions import Conversation, EventPage, Page, Summary
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.events.v1 import event_pb2 as events_pb
 from zocrates.orchestrator.v1 import chat_pb2 as pb
@@ -105,10 +106,9 @@ def _require_value(value: str, field: str) -> None:
         raise InvalidRequest(f"{field} must have 1 to {MAX_VALUE} characters.")
 
 
-def body_hash(request: pb.StartTurnRequest) -> str:
+def body_hash(request: pb.StartTurnRequest | pb.DecideRequest) -> str:
     """What two requests share when they ask for the same, whatever their key."""
-    body = pb.StartTurnRequest()
-    body.CopyFrom(request)
+    body = deepcopy(request)
     body.idempotency_key = ""
     return hashlib.sha256(body.SerializeToString(deterministic=True)).hexdigest()
 
@@ -141,22 +141,29 @@ def session_to_proto(session: Conversation) -> pb.GetSessionResponse:
             events=[event_to_proto(event) for event in message.events],
         )
         added.create_time.FromDatetime(message.create_time)
+        if message.pending is not None:
+            ParseDict(dict(message.pending), added.pending, ignore_unknown_fields=True)
     return reply
 
 
 def page_to_proto(page: Page) -> pb.ListSessionsResponse:
     """A page of sessions."""
     reply = pb.ListSessionsResponse(next_cursor=page.next_cursor)
-    for session in page.sessions:
-        added = reply.sessions.add(
-            session_id=session.id,
-            title=session.title,
-            state=state_to_proto(session.state),
-            pending=session.state is State.AWAITING_INPUT,
-        )
-        added.create_time.FromDatetime(session.create_time)
-        added.update_time.FromDatetime(session.update_time)
+    reply.sessions.extend(summary_to_proto(session) for session in page.sessions)
     return reply
+
+
+def summary_to_proto(session: Summary) -> pb.SessionSummary:
+    """A session in a list; one whose runs were all taken back has no state."""
+    summary = pb.SessionSummary(
+        session_id=session.id,
+        title=session.title,
+        state=state_to_proto(session.state) if session.state else pb.RUN_STATE_UNSPECIFIED,
+        pending=session.state is State.AWAITING_INPUT,
+    )
+    summary.create_time.FromDatetime(session.create_time)
+    summary.update_time.FromDatetime(session.update_time)
+    return summary
 
 
 def events_to_proto(page: EventPage) -> pb.ListEventsResponse:

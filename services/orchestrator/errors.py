@@ -29,6 +29,48 @@ class RunActive(ServiceError):
     code, reason = StatusCode.FAILED_PRECONDITION, "RUN_ACTIVE"
 
 
+class PendingCheckpoint(ServiceError):
+    """The session waits for an answer."""
+
+    code, reason = StatusCode.FAILED_PRECONDITION, "PENDING_CHECKPOINT"
+
+
+class NoPendingCheckpoint(ServiceError):
+    """The run waits for no answer."""
+
+    code, reason = StatusCode.NOT_FOUND, "NO_PENDING_CHECKPOINT"
+
+
+class StaleInterrupt(ServiceError):
+    """The run does not wait for this answer, or no more; the facts say what was decided."""
+
+    code, reason = StatusCode.FAILED_PRECONDITION, "STALE_INTERRUPT"
+
+
+class VersionConflict(ServiceError):
+    """The person saw another version of the question."""
+
+    code, reason = StatusCode.ABORTED, "VERSION_CONFLICT"
+
+
+class CheckpointExpired(ServiceError):
+    """The time to answer is over."""
+
+    code, reason = StatusCode.FAILED_PRECONDITION, "CHECKPOINT_EXPIRED"
+
+
+class ActionNotOffered(ServiceError):
+    """The checkpoint cannot be answered so."""
+
+    code, reason = StatusCode.INVALID_ARGUMENT, "ACTION_NOT_OFFERED"
+
+
+class NotInThisState(ServiceError):
+    """The run's state does not allow it; the facts say what it allows."""
+
+    code, reason = StatusCode.FAILED_PRECONDITION, "WRONG_STATE"
+
+
 class IdempotencyMismatch(ServiceError):
     """The key was used for another request."""
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from services.orchestrator.ceilings import Ceilings, Options
+from services.orchestrator.checkpoint import Question
 from services.orchestrator.passages import Evidence
 from services.orchestrator.run import Stage, Usage
 
@@ -142,6 +143,11 @@ def reported(
     if automatic:
         payload["reason"] = reason
     return NewEvent(type="report", payload=payload)
+
+
+def input_requested(question: Question) -> NewEvent:
+    """The run stopped and asks a person."""
+    return NewEvent(type="request_input", payload=question.payload)
 
 
 def reranked(*, considered: int, kept: int, words_kept: int, model: str) -> NewEvent:

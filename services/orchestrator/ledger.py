@@ -10,8 +10,9 @@ from typing import Any, Protocol, TypeVar
 from opentelemetry import trace
 
 from services.chassis.telemetry import EventLog
+from services.orchestrator.checkpoint import Known, Question
 from services.orchestrator.errors import DatabaseDown, HandOver
-from services.orchestrator.events import NewEvent, stage_entered
+from services.orchestrator.events import NewEvent, input_requested, stage_entered
 from services.orchestrator.passages import Evidence
 from services.orchestrator.run import Action, ClaimedRun, Lease, Stage, Usage
 from services.orchestrator.store.history import Entry, PastTurn, Recorded, Step
@@ -74,6 +75,7 @@ class Ledger:
         self.usage = run.usage
         self.last_sequence = run.last_sequence
         self._steps: dict[str, Step] = dict(recorded.steps)
+        self._checkpoints = recorded.checkpoints
         self.evidence: dict[str, Evidence] = {one.passage.id: one for one in recorded.evidence}
         self._store = store
         self._on_write = on_write
@@ -84,6 +86,10 @@ class Ledger:
         """What a step gave, if it is done."""
         step = self._steps.get(key)
         return step.output if step is not None and step.is_done else None
+
+    def checkpoint(self, interrupt_id: str) -> Known | None:
+        """A question that this run has asked, as it stood when the holder took the run."""
+        return self._checkpoints.get(interrupt_id)
 
     def attempts(self, key: str) -> int:
         """How many attempts at a step were begun."""
@@ -139,7 +145,20 @@ class Ledger:
         """End the run, with its last step if it has one."""
         step = Step(key=key, input={}, output=output or {}) if key is not None else None
         entry = self._entry(step=step, events=events, usage=usage)
-        await self._write(replace(entry, ending=ending))
+        await self._write(replace(entry, leaving=ending))
+
+    async def ask(
+        self,
+        question: Question,
+        *,
+        events: Sequence[NewEvent] = (),
+        key: str | None = None,
+        output: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Stop and ask a person, with the step that led there; from now on nobody holds the run."""
+        step = Step(key=key, input={}, output=output or {}) if key is not None else None
+        entry = self._entry(step=step, events=[*events, input_requested(question)])
+        await self._write(replace(entry, leaving=Action.ASK, question=question))
 
     def _entry(
         self,

@@ -3,19 +3,20 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from services.chassis.errors import INTERNAL_TEXT
 from services.chassis.telemetry import EventLog
 from services.orchestrator import events, research_pass, synthesis, tool_calls, verification
-from services.orchestrator.ceilings import Ceilings, Harness
+from services.orchestrator.ceilings import Ceilings
 from services.orchestrator.deltas import Publisher
 from services.orchestrator.errors import PeerError
 from services.orchestrator.ledger import Ledger, RunStore, Standing, until_up
 from services.orchestrator.passages import Evidence
 from services.orchestrator.peers.rerank import Ranking
 from services.orchestrator.peers.synth import Direction, Draft
+from services.orchestrator.research import Errand, research
 from services.orchestrator.run import Action, ClaimedRun, Stage
 from services.orchestrator.store.history import Recorded
 from services.orchestrator.trigger import Report
@@ -71,6 +72,7 @@ class Pipeline:
         *,
         support_threshold: float,
         patience_s: float,
+        checkpoint_patience: timedelta | None,
         on_write: Callable[[], None],
     ) -> None:
         self._store = store
@@ -78,10 +80,11 @@ class Pipeline:
         self._publisher = publisher
         self._support_threshold = support_threshold
         self._patience_s = patience_s
+        self._checkpoint_patience = checkpoint_patience
         self._on_write = on_write
 
     async def run(self, run: ClaimedRun, standing: Standing) -> None:
-        """Work until the run ends. Raises Stale, HandOver."""
+        """Work until the run ends or waits for a person. Raises Stale, HandOver."""
         # The first holder of a run finds nothing recorded.
         first = run.lease.epoch == 1
         recorded = Recorded() if first else await until_up(lambda: self._store.load(run.id))
@@ -104,22 +107,16 @@ class Pipeline:
         if direction is None:
             return
         question, items = direction
-        harness = Harness(**ledger.run.ceilings)
-        ceilings = harness.ceilings(0)
-        report = await research_pass.run_pass(
+        outcome = await research(
             ledger,
             self._peers.mind,
             self._peers.library,
-            tool_calls.Brief(
-                question=question,
-                items=items,
-                scope=ledger.run.scope,
-                number=0,
-                ceilings=ceilings,
-                harness=harness,
-            ),
+            Errand(question=question, items=items, patience=self._checkpoint_patience),
         )
-        kept = await self._rerank(ledger, question, ceilings)
+        if outcome is None:
+            return
+        report = outcome.report
+        kept = await self._rerank(ledger, question, outcome.ceilings)
         draft = await synthesis.write(
             ledger,
             self._peers.mind,

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from uuid import uuid4
@@ -13,8 +12,9 @@ from services.chassis.channel import open_channel
 from services.chassis.server import serve
 from services.chassis.telemetry import EventLog
 from services.orchestrator.ceilings import Harness
-from services.orchestrator.chat_servicer import SERVICE, ChatServicer
+from services.orchestrator.chat_servicer import SERVICE, ChatServicer, Signals
 from services.orchestrator.errors import DatabaseDown
+from services.orchestrator.expiry import expire_regularly
 from services.orchestrator.peers.calls import Deadlines
 from services.orchestrator.peers.rerank import RerankPeer
 from services.orchestrator.peers.search import SearchPeer
@@ -22,8 +22,10 @@ from services.orchestrator.peers.synth import SynthPeer
 from services.orchestrator.pipeline import Peers, Pipeline
 from services.orchestrator.relay import Relay
 from services.orchestrator.retention import forget_regularly
-from services.orchestrator.runner import WORK_SUBJECT, Pace, Runner
+from services.orchestrator.runner import WITHDRAWAL_SUBJECT, WORK_SUBJECT, Pace, Runner
 from services.orchestrator.settings import Settings
+from services.orchestrator.store.checkpoints import Checkpoints
+from services.orchestrator.store.control import Control
 from services.orchestrator.store.database import open_database
 from services.orchestrator.store.history import History
 from services.orchestrator.store.outbox import Outbox
@@ -59,10 +61,17 @@ async def run(settings: Settings, harness: Harness, stop: asyncio.Event) -> None
             bus,
             support_threshold=settings.support_threshold,
             patience_s=settings.peer_deadline_s,
+            checkpoint_patience=(
+                timedelta(hours=settings.checkpoint_hours) if settings.checkpoint_hours else None
+            ),
             on_write=relay.wake,
         )
         runner = Runner(name, runs, pipeline, bus, _pace(settings))
-        chat = ChatServicer(runs, Sessions(database), harness, _announcer(runner, relay, bus))
+        checkpoints = Checkpoints(database)
+        signals = _signals(runner, relay, bus)
+        chat = ChatServicer(
+            runs, Sessions(database), checkpoints, Control(database), harness, signals
+        )
         relay_stop = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             group.create_task(relay.run(relay_stop))
@@ -73,6 +82,9 @@ async def run(settings: Settings, harness: Harness, stop: asyncio.Event) -> None
                     request_keys=timedelta(hours=settings.request_key_hours),
                     steps=timedelta(days=settings.step_days),
                 )
+            )
+            group.create_task(
+                expire_regularly(checkpoints, stop, announce=signals.work, every_s=settings.poll_s)
             )
             working = group.create_task(runner.run(stop))
             await serve(
@@ -111,14 +123,20 @@ def _pace(settings: Settings) -> Pace:
     )
 
 
-def _announcer(runner: Runner, relay: Relay, bus: Bus) -> Callable[[], Awaitable[None]]:
-    async def announce() -> None:
-        """There is a new run: tell this process, and others by a hint that may get lost."""
-        runner.wake()
+def _signals(runner: Runner, relay: Relay, bus: Bus) -> Signals:
+    async def hint(subject: str) -> None:
         relay.wake()
         try:
-            await bus.publish(WORK_SUBJECT, b"")
+            await bus.publish(subject, b"")
         except BusDown:
             return  # everybody polls
 
-    return announce
+    async def work() -> None:
+        runner.wake()
+        await hint(WORK_SUBJECT)
+
+    async def withdrawal() -> None:
+        runner.check()
+        await hint(WITHDRAWAL_SUBJECT)
+
+    return Signals(work=work, withdrawal=withdrawal)

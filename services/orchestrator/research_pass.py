@@ -7,14 +7,13 @@ may still return never depends on which reply was faster.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from services.orchestrator import ceilings, events, tools, trigger
 from services.orchestrator.ceilings import Ceilings
 from services.orchestrator.ledger import Ledger
 from services.orchestrator.peers.synth import NextMove
-from services.orchestrator.run import Stage
 from services.orchestrator.tool_calls import Brief, Calls, Library
 from services.orchestrator.transcript import (
     ToolCall,
@@ -34,36 +33,42 @@ class Agent(Protocol):
     """The mind that decides what to look for."""
 
     async def investigate(
-        self,
-        question: str,
-        transcript: Sequence[TurnRecord],
-        left: Ceilings,
-        items: Sequence[Mapping[str, Any]],
-        pass_number: int,
+        self, brief: Brief, transcript: Sequence[TurnRecord], left: Ceilings
     ) -> NextMove:
         """The next move."""
 
 
-async def run_pass(ledger: Ledger, agent: Agent, library: Library, brief: Brief) -> Report:
-    """Search until the pass ends and record its report; goes on where an earlier holder stopped."""
-    key = f"pass_{brief.number}/report"
-    if (known := ledger.output(key)) is not None:
-        return report_from_json(known)
-    loop = _Loop(ledger, agent, library, brief)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """A pass that has ended: the agent's memory of it, and its report."""
+
+    transcript: Sequence[TurnRecord]
+    report: Report
+
+
+async def run_pass(
+    ledger: Ledger, agent: Agent, library: Library, brief: Brief, earlier: Sequence[Pass]
+) -> Pass:
+    """Search until the pass ends; goes on where an earlier holder stopped.
+
+    The report is for the caller to record, with what follows from it.
+    """
+    loop = _Loop(ledger, agent, library, brief, earlier)
+    known = ledger.output(f"pass_{brief.number}/report")
+    if known is not None:
+        while loop.is_recorded:
+            await loop.take_turn()
+        return Pass(transcript=loop.transcript, report=report_from_json(known))
     while (why := trigger.ending(loop.turns, brief.ceilings)) is None:
         await loop.take_turn()
     report = trigger.report(
-        loop.turns, why, question=brief.question, found_any=bool(ledger.evidence)
+        loop.turns,
+        why,
+        question=brief.question,
+        found_any=bool(ledger.evidence),
+        before=earlier[-1].report if earlier else None,
     )
-    told = events.reported(
-        pass_number=brief.number,
-        summary=report.summary,
-        gaps=report.gaps,
-        automatic=report.automatic,
-        reason=report.reason,
-    )
-    await ledger.record(key, output=asdict(report), events=[told], then=Stage.RERANK)
-    return report
+    return Pass(transcript=loop.transcript, report=report)
 
 
 def report_from_json(data: Mapping[str, Any]) -> Report:
@@ -74,16 +79,36 @@ def report_from_json(data: Mapping[str, Any]) -> Report:
 class _Loop:
     """The turns of one pass so far, read from the ledger and added to it."""
 
-    def __init__(self, ledger: Ledger, agent: Agent, library: Library, brief: Brief) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        agent: Agent,
+        library: Library,
+        brief: Brief,
+        earlier: Sequence[Pass],
+    ) -> None:
         self._ledger = ledger
         self._agent = agent
         self._calls = Calls(ledger, library, brief)
         self._brief = brief
-        self._transcript: list[TurnRecord] = []
+        # The agent remembers earlier passes; calls, turns and words are judged by this one.
+        self._earlier = [turn for one in earlier for turn in one.transcript]
+        self._calls.remember_earlier(self._earlier)
+        self.transcript: list[TurnRecord] = []
         self.turns: list[Turn] = []
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the next turn was taken before."""
+        return self._ledger.output(self._next_key) is not None
+
+    @property
+    def _next_key(self) -> str:
+        return f"pass_{self._brief.number}/turn_{len(self.turns) + 1}"
+
     async def take_turn(self) -> None:
-        key = f"pass_{self._brief.number}/turn_{len(self.turns) + 1}"
+        """The next turn, from the record or from the agent, and all its calls."""
+        key = self._next_key
         output = self._ledger.output(key)
         if output is None:
             async with self._ledger.working("investigate", key):
@@ -91,7 +116,7 @@ class _Loop:
         admitted = calls_from_json(output["calls"])
         results = await self._calls.make(key, admitted)
         calls = tuple(call for call, _ in admitted)
-        self._transcript.append(TurnRecord(calls=calls, results=results))
+        self.transcript.append(TurnRecord(calls=calls, results=results))
         self.turns.append(_turn(calls, results))
 
     async def _ask(self, key: str) -> Mapping[str, Any]:
@@ -102,13 +127,7 @@ class _Loop:
             calls=max(0, limits.calls - usage.calls),
             words=max(0, limits.words - usage.words),
         )
-        move = await self._agent.investigate(
-            self._brief.question,
-            self._transcript,
-            left,
-            self._brief.items,
-            self._brief.number,
-        )
+        move = await self._agent.investigate(self._brief, [*self._earlier, *self.transcript], left)
         calls = move.calls[:MAX_CALLS_A_TURN]
         numbers = ceilings.admit(
             [call.tool in tools.COUNTED for call in calls],
@@ -154,7 +173,7 @@ class _Loop:
     @property
     def _words_spent(self) -> bool:
         """Whether no more text can be returned: the ceiling is reached or has cut a result."""
-        was_cut = any(result.cut for turn in self._transcript for result in turn.results)
+        was_cut = any(result.cut for turn in self.transcript for result in turn.results)
         return was_cut or self._ledger.usage.words >= self._brief.ceilings.words
 
 

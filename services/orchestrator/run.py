@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 # What this code can continue. A run written by newer code is left to a replica that knows it.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class State(StrEnum):

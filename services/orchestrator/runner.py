@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from opentelemetry import trace
@@ -15,6 +17,7 @@ from services.orchestrator.run import ClaimedRun
 from services.orchestrator.store.runs import Runs
 
 WORK_SUBJECT = "zocrates.work"
+WITHDRAWAL_SUBJECT = "zocrates.withdrawal"
 UNKNOWN_SCHEMA_S = 60.0
 
 log = EventLog(__name__)
@@ -58,11 +61,16 @@ class Runner:
         self._pace = pace
         self._held: dict[str, _Held] = {}
         self._due = asyncio.Event()
+        self._doubtful = asyncio.Event()
         self._tracer = trace.get_tracer(__name__)
 
     def wake(self) -> None:
         """Look for work now."""
         self._due.set()
+
+    def check(self) -> None:
+        """See now which runs are still held."""
+        self._doubtful.set()
 
     async def run(self, until: asyncio.Event) -> None:
         """Claim and work until the event is set, then hand over what is not finished."""
@@ -99,13 +107,7 @@ class Runner:
 
     async def _pause(self) -> None:
         """Until there may be work: a wake, or the poll that finds it without one."""
-        try:
-            async with asyncio.timeout(self._pace.poll_s):
-                await self._due.wait()
-        except TimeoutError:
-            return
-        finally:
-            self._due.clear()
+        await _event_or_timeout(self._due, self._pace.poll_s)
 
     async def _work(self, run: ClaimedRun, standing: Standing) -> None:
         context = context_from(run.trace)
@@ -148,7 +150,7 @@ class Runner:
         loop = asyncio.get_running_loop()
         renewed_at = loop.time()
         while True:
-            await asyncio.sleep(self._pace.renew_s)
+            await _event_or_timeout(self._doubtful, self._pace.renew_s)
             held = list(self._held.values())
             if not held:
                 renewed_at = loop.time()
@@ -198,14 +200,26 @@ class Runner:
     async def _listen(self) -> None:
         """Take hints from other replicas, as soon as NATS is there."""
 
-        async def hint(_message: object) -> None:
-            self._due.set()
+        async def work(_message: object) -> None:
+            self.wake()
 
-        await when_up(self._bus, lambda: self._bus.subscribe(WORK_SUBJECT, hint), self._pace.poll_s)
+        async def withdrawal(_message: object) -> None:
+            self.check()
+
+        for subject, hint in ((WORK_SUBJECT, work), (WITHDRAWAL_SUBJECT, withdrawal)):
+            await when_up(self._bus, partial(self._bus.subscribe, subject, hint), self._pace.poll_s)
 
     async def _wake_at(self, until: asyncio.Event) -> None:
         await until.wait()
         self._due.set()
+
+
+async def _event_or_timeout(event: asyncio.Event, seconds: float) -> None:
+    """Wait for the event, not longer than that, and make it ready for the next time."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    event.clear()
 
 
 async def when_up(bus: Bus, operation: Callable[[], Awaitable[object]], pause_s: float) -> None:

@@ -35,7 +35,8 @@ class Settings(ProcessSettings):
     """Any other call, its retries included; also how long an absent peer is waited for."""
 
     lease_s: float = Field(default=5, gt=0)
-    renew_s: float = Field(default=1.5, gt=0)
+    renew_s: float = Field(default=0.75, gt=0)
+    """Also how soon a worker notices that its run was cancelled elsewhere, without any hint."""
     poll_s: float = Field(default=1.0, gt=0)
     max_runs: int = Field(default=32, ge=1)
     """Runs that this process works on at a time."""
@@ -43,6 +44,8 @@ class Settings(ProcessSettings):
 
     support_threshold: float = Field(default=0.5, ge=0, le=1)
     """A claim whose passage scores below this is unsupported."""
+    checkpoint_hours: float | None = Field(default=None, gt=0)
+    """How long a checkpoint waits before it is answered by the system; none: for ever."""
     request_key_hours: int = Field(default=24, ge=1)
     step_days: int = Field(default=30, ge=1)
     """How long the steps of a completed run are kept; its events, evidence and answer stay."""

@@ -126,6 +126,36 @@ evidence = Table(
     Column("passage", JSONB, nullable=False),
 )
 
+checkpoint = Table(
+    "checkpoint",
+    metadata,
+    Column("run_id", ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    Column("interrupt_id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    # Raised when a withdrawn question is asked again.
+    Column("version", Integer, nullable=False),
+    # What the person sees, as its event tells it; and the standing, evidence by id.
+    Column("payload", JSONB, nullable=False),
+    Column("snapshot", JSONB, nullable=False),
+    _time("expires_at", nullable=True),
+    Column("decision", JSONB),
+    Column("answered_by", Text),
+    _time("answered_at", nullable=True),
+    _time("create_time"),
+)
+Index(
+    "ix_checkpoint_pending",
+    checkpoint.c.run_id,
+    unique=True,
+    postgresql_where=text("state = 'PENDING'"),
+)
+Index(
+    "ix_checkpoint_expires_at",
+    checkpoint.c.expires_at,
+    postgresql_where=text("state = 'PENDING' AND expires_at IS NOT NULL"),
+)
+
 event = Table(
     "event",
     metadata,

@@ -16,6 +16,7 @@ from services.orchestrator.transcript import (
     Section,
     ToolCall,
     ToolResult,
+    TurnRecord,
     result_from_json,
     result_to_json,
 )
@@ -47,6 +48,9 @@ class Brief:
     number: int
     ceilings: Ceilings
     harness: Harness
+    # What an extension pass goes on from.
+    remaining_gaps: Sequence[str] = ()
+    guidance: str = ""
 
 
 class Calls:
@@ -57,6 +61,13 @@ class Calls:
         self._library = library
         self._brief = brief
         self._made: dict[str, ToolResult] = {}
+
+    def remember_earlier(self, turns: Sequence[TurnRecord]) -> None:
+        """Take what earlier passes answered in full; under larger ceilings the rest may succeed."""
+        for turn in turns:
+            for call, result in zip(turn.calls, turn.results, strict=True):
+                if result.ok and not result.cut:
+                    self._remember(call, result)
 
     async def make(self, key: str, admitted: Admitted) -> tuple[ToolResult, ...]:
         """The results of a turn's calls; each row follows those before it. Raises PeerError."""

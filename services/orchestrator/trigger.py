@@ -81,8 +81,9 @@ class Report:
     automatic: bool
     reason: str
     ending: Ending
-    # Whether the agent asked for an extension in this pass.
+    # Whether the agent asked for an extension in this pass, and why.
     asked: bool
+    justification: str = ""
 
 
 def turn_limit(ceilings: Ceilings) -> int:
@@ -116,10 +117,22 @@ REASONS = {
 }
 
 
-def report(turns: Sequence[Turn], why: Ending, *, question: str, found_any: bool) -> Report:
-    """The agent's own report if it concluded, else one made from the record."""
+def report(
+    turns: Sequence[Turn],
+    why: Ending,
+    *,
+    question: str,
+    found_any: bool,
+    before: Report | None = None,
+) -> Report:
+    """The agent's own report if it concluded, else one made from the record.
+
+    `before` is the report of the pass that this one extends. Its gaps stay open unless the agent
+    says otherwise or a search for just that text brought something.
+    """
     extension = next((turn.extension for turn in reversed(turns) if turn.extension), None)
     conclusion = turns[-1].conclusion if turns else None
+    justification = extension.justification if extension else ""
     if conclusion is not None:
         return Report(
             summary=conclusion.summary,
@@ -128,26 +141,26 @@ def report(turns: Sequence[Turn], why: Ending, *, question: str, found_any: bool
             reason="",
             ending=why,
             asked=extension is not None,
+            justification=justification,
         )
-    missing = extension.missing_aspects if extension else ()
+    missing = extension.missing_aspects if extension else _still_open(turns, before)
     gaps = _unique([*missing, *unanswered_queries(turns)])
     if not gaps and not found_any:
         gaps = (question,)
     return Report(
-        summary=extension.covered_summary if extension else _covered(turns),
+        summary=extension.covered_summary if extension else _covered(turns, before),
         gaps=gaps,
         automatic=True,
         reason=REASONS[why],
         ending=why,
         asked=extension is not None,
+        justification=justification,
     )
 
 
 def unanswered_queries(turns: Sequence[Turn]) -> tuple[str, ...]:
     """Queries that no call of the pass answered, in the order they were first asked."""
-    answered = {
-        call.query for turn in turns for call in turn.calls if call.outcome is CallOutcome.NEW
-    }
+    answered = set(_answered_queries(turns))
     return _unique(
         call.query
         for turn in turns
@@ -156,11 +169,23 @@ def unanswered_queries(turns: Sequence[Turn]) -> tuple[str, ...]:
     )
 
 
-def _covered(turns: Sequence[Turn]) -> str:
-    queries = (
-        call.query for turn in turns for call in turn.calls if call.outcome is CallOutcome.NEW
+def _answered_queries(turns: Sequence[Turn]) -> Iterable[str]:
+    return (
+        call.query
+        for turn in turns
+        for call in turn.calls
+        if call.query and call.outcome is CallOutcome.NEW
     )
-    return "; ".join(query for query in _unique(queries) if query)
+
+
+def _still_open(turns: Sequence[Turn], before: Report | None) -> tuple[str, ...]:
+    answered = set(_answered_queries(turns))
+    return tuple(gap for gap in before.gaps if gap not in answered) if before else ()
+
+
+def _covered(turns: Sequence[Turn], before: Report | None) -> str:
+    earlier = [before.summary] if before and before.summary else []
+    return "; ".join(_unique([*earlier, *_answered_queries(turns)]))
 
 
 def _unique(texts: Iterable[str]) -> tuple[str, ...]:

@@ -14,7 +14,9 @@ from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 from zocrates.synth.v1 import synth_pb2 as synth
 
-SMALL = Harness(max_retrieval_tools=4, hard_word_ceiling=100, max_rerank_chunks=3)
+SMALL = Harness(
+    max_retrieval_tools=4, hard_word_ceiling=100, max_rerank_chunks=3, hitl_enabled=False
+)
 QUESTION = "Does sleep help memory?"
 
 

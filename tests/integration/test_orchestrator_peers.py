@@ -9,16 +9,18 @@ import pytest
 
 from services.chassis.channel import open_channel
 from services.chassis.errors import ServiceError
-from services.orchestrator.ceilings import Ceilings
+from services.orchestrator.ceilings import Ceilings, Harness
 from services.orchestrator.errors import PeerRefused, PeerTimeout, PeerUnavailable
 from services.orchestrator.peers.calls import Deadlines
 from services.orchestrator.peers.search import SearchPeer
 from services.orchestrator.peers.synth import SynthPeer
+from services.orchestrator.tool_calls import Brief
 from services.orchestrator.tools import SearchCorpus
 from tests.fakes.research_peers import ResearchPeers, passage, research_peers
 
 QUERY = SearchCorpus(query="q", limit=0)
 LEFT = Ceilings(calls=1, words=1, passages=1)
+BRIEF = Brief(question="q", items=(), scope={}, number=0, ceilings=LEFT, harness=Harness())
 
 
 class Locked(ServiceError):
@@ -72,7 +74,7 @@ async def test_silence_ends_a_model_call_before_its_deadline(peers: ResearchPeer
     peers.synth.asking_gate = asyncio.Event()
     async with thinking(peers, deadlines(silence_s=0.2)) as synth:
         with pytest.raises(PeerTimeout, match=r"within 0\.2 seconds"):
-            await synth.investigate("q", (), LEFT, (), 0)
+            await synth.investigate(BRIEF, (), LEFT)
 
 
 async def test_a_model_that_keeps_talking_is_ended_by_the_deadline(peers: ResearchPeers) -> None:

@@ -32,7 +32,7 @@ async def ended(database: Database, ending: Action | None, *, days_ago: int) -> 
     started = await runs.start_turn(turn)
     (run,) = await runs.claim("me", limit=1, lease_s=60)
     step = Step(key="converse", input={}, output={})
-    entry = Entry(stage=Stage.SEARCH, pass_number=0, usage=Usage(), step=step, ending=ending)
+    entry = Entry(stage=Stage.SEARCH, pass_number=0, usage=Usage(), step=step, leaving=ending)
     await History(database).record(run.lease, entry)
     when = {"id": started.run_id, "days": days_ago}
     past = "now() - make_interval(days => :days)"

@@ -136,7 +136,7 @@ async def test_a_stale_epoch_writes_nothing(database: Database) -> None:
     with pytest.raises(Stale):
         await history.record(run.lease, entry(evidence=[evidence()]))
     with pytest.raises(Stale):
-        await history.record(run.lease, entry(None, ending=Action.FAIL))
+        await history.record(run.lease, entry(None, leaving=Action.FAIL))
     await Runs(database).release(run.lease)
     assert await rows(database, "step") == 0
     assert await rows(database, "evidence") == 0
@@ -169,7 +169,7 @@ async def test_a_step_written_twice_is_recorded_once(database: Database) -> None
 async def test_an_ending_written_twice_is_recorded_once(database: Database) -> None:
     run = await claimed(database)
     history = History(database)
-    failing = entry(None, ending=Action.FAIL)
+    failing = entry(None, leaving=Action.FAIL)
     assert [await history.record(run.lease, failing) for _ in range(2)] == [2, 2]
     with pytest.raises(WrongState):
         await history.record(run.lease, entry("late"))
@@ -201,7 +201,7 @@ async def test_two_turns_at_once_in_a_session_start_one_run(database: Database) 
     runs = Runs(database)
     started = await runs.start_turn(turn())
     (run,) = await runs.claim("me", limit=1, lease_s=5)
-    await History(database).record(run.lease, entry(None, ending=Action.FAIL))
+    await History(database).record(run.lease, entry(None, leaving=Action.FAIL))
     again = [runs.start_turn(turn(session_id=started.session_id)) for _ in range(8)]
     results = await asyncio.gather(*again, return_exceptions=True)
     assert sorted(type(one).__name__ for one in results) == ["RunActive"] * 7 + ["Started"]
@@ -344,5 +344,5 @@ async def test_a_session_starts_its_runs_in_order(database: Database) -> None:
         session_id = started.session_id
         (run,) = await runs.claim("me", limit=1, lease_s=5)
         ordinals.append(run.ordinal)
-        await History(database).record(run.lease, entry(None, ending=Action.COMPLETE))
+        await History(database).record(run.lease, entry(None, leaving=Action.COMPLETE))
     assert ordinals == [1, 2, 3]

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import grpc
 
@@ -46,6 +46,30 @@ class Direction:
     answer: str
     question: str
     active_items: tuple[Item, ...]
+
+
+class Task(Protocol):
+    """What a pass is about."""
+
+    @property
+    def question(self) -> str:
+        """The question for research."""
+
+    @property
+    def items(self) -> Sequence[Item]:
+        """What the person has at hand."""
+
+    @property
+    def number(self) -> int:
+        """The pass, from 0."""
+
+    @property
+    def remaining_gaps(self) -> Sequence[str]:
+        """What the pass before this one left open."""
+
+    @property
+    def guidance(self) -> str:
+        """The person's steering."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,16 +131,11 @@ class SynthPeer:
         )
 
     async def investigate(
-        self,
-        question: str,
-        transcript: Sequence[TurnRecord],
-        left: Ceilings,
-        items: Sequence[Item],
-        pass_number: int,
+        self, brief: Task, transcript: Sequence[TurnRecord], left: Ceilings
     ) -> NextMove:
         """The search agent's next move; it sees this and nothing else."""
         request = pb.InvestigateRequest(
-            question=question,
+            question=brief.question,
             transcript=[turn_to_proto(turn) for turn in transcript],
             tools=[
                 pb.Tool(
@@ -127,10 +146,12 @@ class SynthPeer:
                 for tool in TOOLS
             ],
             left=pb.CeilingsLeft(calls=left.calls, words=left.words),
-            active_items=items_to_proto(items),
+            active_items=items_to_proto(brief.items),
+            remaining_gaps=brief.remaining_gaps,
+            guidance=brief.guidance,
         )
         # `pass` is a keyword of the language.
-        setattr(request, "pass", pass_number)
+        setattr(request, "pass", brief.number)
         result, thought = await self._finished(self._stub.Investigate, request)
         return NextMove(
             spoken=_spoken(result, thought),

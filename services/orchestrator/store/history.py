@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import text
 
 from services.orchestrator import passages, run
+from services.orchestrator.checkpoint import CheckpointState, Choice, Decision, Known, Question
 from services.orchestrator.errors import Stale
 from services.orchestrator.events import NewEvent
 from services.orchestrator.passages import Evidence
@@ -40,8 +41,10 @@ class Entry:
     evidence: Sequence[Evidence] = ()
     # The ordinal of the first piece of evidence.
     evidence_from: int = 0
-    # Set when the run ends with this write.
-    ending: Action | None = None
+    # Set when the holder leaves the run with this write: it has ended, or waits for a person.
+    leaving: Action | None = None
+    # What the person is asked, when it waits.
+    question: Question | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,8 @@ class Recorded:
 
     steps: Mapping[str, Step] = field(default_factory=dict)
     evidence: Sequence[Evidence] = ()
+    # Checkpoints by interrupt id.
+    checkpoints: Mapping[str, Known] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +73,8 @@ RECORD = text("""
             version = version + 1, stage = :stage, pass = :pass, usage = CAST(:usage AS jsonb),
             state = :state, update_time = clock_timestamp(),
             relay_due = relay_due OR jsonb_array_length(CAST(:events AS jsonb)) > 0,
-            lease_owner = CASE WHEN :ends THEN NULL ELSE lease_owner END,
-            lease_until = CASE WHEN :ends THEN NULL ELSE lease_until END,
+            lease_owner = CASE WHEN :leaves THEN NULL ELSE lease_owner END,
+            lease_until = CASE WHEN :leaves THEN NULL ELSE lease_until END,
             finish_time = CASE WHEN :ends THEN clock_timestamp() ELSE finish_time END
         WHERE id = :run_id AND lease_epoch = :epoch AND state = ANY(:sources)
           AND NOT EXISTS (
@@ -91,6 +96,20 @@ RECORD = text("""
         FROM moved, jsonb_to_recordset(CAST(:evidence AS jsonb)) AS one(
             passage_id text, ordinal int, step_key text, words int, rank int,
             similarity float8, text text, passage jsonb)
+    ), asked AS (
+        -- A withdrawn question may be asked again, under its next version.
+        INSERT INTO checkpoint (run_id, interrupt_id, kind, state, version, payload, snapshot,
+                                expires_at)
+        SELECT :run_id, one.interrupt_id, one.kind, 'PENDING', one.version, one.payload,
+               one.snapshot, one.expires_at
+        FROM moved, jsonb_to_recordset(CAST(:questions AS jsonb)) AS one(
+            interrupt_id text, kind text, version int, payload jsonb, snapshot jsonb,
+            expires_at timestamptz)
+        ON CONFLICT (run_id, interrupt_id) DO UPDATE
+        SET state = excluded.state, version = excluded.version, payload = excluded.payload,
+            snapshot = excluded.snapshot, expires_at = excluded.expires_at,
+            answered_by = NULL, answered_at = NULL
+        WHERE checkpoint.state = 'WITHDRAWN'
     ), told AS (
         INSERT INTO event (run_id, sequence, type, payload, time)
         SELECT :run_id,
@@ -113,6 +132,9 @@ STEPS = text("SELECT key, state, attempt, input, output FROM step WHERE run_id =
 EVIDENCE = text("""
     SELECT passage_id, step_key, words, rank, similarity, text, passage
     FROM evidence WHERE run_id = :run_id ORDER BY ordinal
+""")
+CHECKPOINTS = text("""
+    SELECT interrupt_id, state, version, decision FROM checkpoint WHERE run_id = :run_id
 """)
 CONVERSATION = text("""
     SELECT run.prompt, event.payload
@@ -145,12 +167,13 @@ class History:
         # The epoch is ours, so nobody else can have written: this is our own write, found again.
         if now.is_recorded or (entry.step is None and now.state == parameters["state"]):
             return int(now.last_sequence)
-        raise run.WrongState(lease.run_id, State(now.state), entry.ending or Action.CLAIM)
+        raise run.WrongState(lease.run_id, State(now.state), entry.leaving or Action.CLAIM)
 
     async def load(self, run_id: str) -> Recorded:
         """What a run has recorded so far; to be called by its holder."""
         steps = await self._database.fetch(STEPS, {"run_id": run_id})
         found = await self._database.fetch(EVIDENCE, {"run_id": run_id})
+        asked = await self._database.fetch(CHECKPOINTS, {"run_id": run_id})
         return Recorded(
             steps={
                 row.key: Step(
@@ -172,6 +195,14 @@ class History:
                 )
                 for row in found
             ],
+            checkpoints={
+                row.interrupt_id: Known(
+                    state=CheckpointState(row.state),
+                    version=row.version,
+                    decision=decision_from_json(row.decision) if row.decision else None,
+                )
+                for row in asked
+            },
         )
 
     async def conversation(self, session_id: str, before: int, *, turns: int) -> list[PastTurn]:
@@ -193,25 +224,45 @@ class History:
 
 def _parameters(lease: Lease, entry: Entry) -> dict[str, Any]:
     step = entry.step
+    state = run.target(entry.leaving) if entry.leaving else State.RUNNING
     return {
         "run_id": lease.run_id,
         "epoch": lease.epoch,
         "stage": entry.stage,
         "pass": entry.pass_number,
         "usage": as_json(asdict(entry.usage)),
-        "state": run.target(entry.ending) if entry.ending else State.RUNNING,
-        "sources": list(run.sources(entry.ending)) if entry.ending else [State.RUNNING],
-        "ends": entry.ending is not None,
+        "state": state,
+        "sources": list(run.sources(entry.leaving)) if entry.leaving else [State.RUNNING],
+        "leaves": entry.leaving is not None,
+        "ends": state in run.FINISHED,
         "key": step.key if step else None,
         "step_state": (DONE if step.is_done else STARTED) if step else DONE,
         "attempt": step.attempt if step else 1,
         "input": as_json(step.input if step else {}),
         "output": as_json(step.output if step else {}),
         "events": as_json([{"type": one.type, "payload": one.payload} for one in entry.events]),
+        "questions": as_json([_question(entry.question)] if entry.question else []),
         "evidence": as_json(
             [_row(one, entry.evidence_from + place) for place, one in enumerate(entry.evidence)]
         ),
     }
+
+
+def _question(question: Question) -> dict[str, Any]:
+    expires_at = question.expires_at
+    return {
+        "interrupt_id": question.interrupt_id,
+        "kind": question.kind,
+        "version": question.version,
+        "payload": question.payload,
+        "snapshot": question.snapshot,
+        "expires_at": expires_at.isoformat() if expires_at else None,
+    }
+
+
+def decision_from_json(data: Mapping[str, Any]) -> Decision:
+    """The decision as its checkpoint holds it."""
+    return Decision(choice=Choice(data["choice"]), guidance=data["guidance"])
 
 
 def _row(evidence: Evidence, ordinal: int) -> dict[str, Any]:

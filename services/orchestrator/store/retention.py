@@ -1,4 +1,4 @@
-"""What is forgotten, and when: request keys after a day, steps of completed runs after a month."""
+"""What is forgotten: request keys after a day, steps of finished runs after a month."""
 
 from datetime import timedelta
 
@@ -16,7 +16,7 @@ REQUEST_KEYS = text("""
 STEPS = text("""
     DELETE FROM step WHERE (run_id, key) IN (
         SELECT run_id, key FROM step JOIN run ON run.id = run_id
-        WHERE run.state = 'COMPLETED'
+        WHERE run.state IN ('COMPLETED', 'REWOUND')
           AND run.finish_time < now() - make_interval(secs => :seconds) LIMIT :batch)
     RETURNING key
 """)

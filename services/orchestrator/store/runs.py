@@ -9,10 +9,12 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.orchestrator import run as states
-from services.orchestrator.errors import IdempotencyMismatch, RunActive, UnknownSession
+from services.orchestrator.errors import PendingCheckpoint, RunActive, UnknownSession
 from services.orchestrator.events import NewEvent
 from services.orchestrator.run import ACTIVE, Action, ClaimedRun, Lease, Stage, State, Usage
+from services.orchestrator.store import request_keys
 from services.orchestrator.store.database import Database, Rows, as_json
+from services.orchestrator.store.request_keys import Request
 
 ROUTE = "StartTurn"
 TITLE_CHARACTERS = 80
@@ -44,22 +46,13 @@ class Started:
     replayed: bool
 
 
-TAKE_KEY = text("""
-    INSERT INTO request_key (owner, route, key, body_hash, run_id, reply)
-    VALUES (:owner, :route, :key, :body_hash, :run_id, '{}')
-    ON CONFLICT DO NOTHING RETURNING key
-""")
-READ_KEY = text("""
-    SELECT request_key.body_hash, run.id AS run_id, run.session_id
-    FROM request_key JOIN run ON run.id = request_key.run_id
-    WHERE request_key.owner = :owner AND route = :route AND key = :key
-""")
 NEW_SESSION = text("INSERT INTO session (id, owner, title) VALUES (:id, :owner, :title)")
 # The row lock orders turns, and later rewinds, of one session.
 LOCK_SESSION = text("SELECT id FROM session WHERE id = :id AND owner = :owner FOR UPDATE")
 ACTIVE_RUN = text("""
-    SELECT id, state FROM run
-    WHERE session_id = :session_id AND kind = 'chat' AND state = ANY(:active)
+    SELECT id, run.state, interrupt_id
+    FROM run LEFT JOIN checkpoint ON checkpoint.run_id = run.id AND checkpoint.state = 'PENDING'
+    WHERE session_id = :session_id AND run.kind = 'chat' AND run.state = ANY(:active)
 """)
 NEW_RUN = text("""
     WITH numbered AS (
@@ -116,11 +109,17 @@ class Runs:
         self._database = database
 
     async def start_turn(self, turn: Turn) -> Started:
-        """Store a turn once. Raises UnknownSession, RunActive, IdempotencyMismatch."""
+        """Store a turn once.
+
+        Raises UnknownSession, RunActive, PendingCheckpoint, IdempotencyMismatch.
+        """
         run_id = uuid4().hex
         async with self._database.transaction() as connection:
-            if turn.idempotency_key and (known := await _known(connection, turn, run_id)):
-                return known
+            request = Request(
+                owner=turn.owner, route=ROUTE, key=turn.idempotency_key, body_hash=turn.body_hash
+            )
+            if (known := await request_keys.take(connection, request, run_id)) is not None:
+                return Started(session_id=known.session_id, run_id=known.run_id, replayed=True)
             session_id = await _session(connection, turn)
             await connection.execute(
                 NEW_RUN,
@@ -195,25 +194,6 @@ class Runs:
         return int(row.runs)
 
 
-async def _known(connection: AsyncConnection, turn: Turn, run_id: str) -> Started | None:
-    """The earlier run of the key; None after taking the key for this one."""
-    key = {"owner": turn.owner, "route": ROUTE, "key": turn.idempotency_key}
-    # A second request waits here until the first has committed, then finds its row.
-    taken = await connection.execute(
-        TAKE_KEY, {**key, "body_hash": turn.body_hash, "run_id": run_id}
-    )
-    if taken.first() is not None:
-        return None
-    row = (await connection.execute(READ_KEY, key)).one()
-    if row.body_hash != turn.body_hash:
-        raise IdempotencyMismatch(
-            f"The idempotency key {turn.idempotency_key!r} was used for another request; "
-            "use a new key.",
-            run_id=row.run_id,
-        )
-    return Started(session_id=row.session_id, run_id=row.run_id, replayed=True)
-
-
 async def _session(connection: AsyncConnection, turn: Turn) -> str:
     if not turn.session_id:
         session_id = uuid4().hex
@@ -230,6 +210,13 @@ async def _session(connection: AsyncConnection, turn: Turn) -> str:
             ACTIVE_RUN, {"session_id": turn.session_id, "active": list(ACTIVE)}
         )
     ).first()
+    if active is not None and active.state == State.AWAITING_INPUT:
+        raise PendingCheckpoint(
+            f"Session {turn.session_id!r} waits for an answer; resolve its checkpoint, or cancel "
+            "or rewind the run, before asking anew.",
+            run_id=active.id,
+            interrupt_id=active.interrupt_id,
+        )
     if active is not None:
         raise RunActive(
             f"Session {turn.session_id!r} has a run that is {active.state}; wait for its end.",

@@ -3,9 +3,10 @@
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import text
 
@@ -31,7 +32,8 @@ class Summary:
     title: str
     create_time: datetime
     update_time: datetime
-    state: State
+    # Of the last run; None when all were taken back.
+    state: State | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,8 @@ class Message:
     create_time: datetime
     state: State
     events: Sequence[StoredEvent]
+    # The question that the run waits for.
+    pending: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +77,10 @@ class EventPage:
 
 LIST = text("""
     SELECT session.id, title, session.create_time, session.update_time, last_run.state
-    FROM session CROSS JOIN LATERAL (
+    FROM session LEFT JOIN LATERAL (
         SELECT state FROM run WHERE session_id = session.id AND state <> 'REWOUND'
         ORDER BY ordinal DESC LIMIT 1
-    ) AS last_run
+    ) AS last_run ON true
     WHERE session.owner = :owner
       AND (:query = '' OR strpos(lower(title), lower(:query)) > 0)
       AND (CAST(:time AS timestamptz) IS NULL
@@ -85,8 +89,9 @@ LIST = text("""
 """)
 SESSION = text("SELECT id, title FROM session WHERE id = :id AND owner = :owner")
 RUNS = text("""
-    SELECT id, prompt, create_time, state FROM run
-    WHERE session_id = :session_id AND state <> 'REWOUND' ORDER BY ordinal
+    SELECT id, prompt, run.create_time, run.state, payload AS pending
+    FROM run LEFT JOIN checkpoint ON checkpoint.run_id = run.id AND checkpoint.state = 'PENDING'
+    WHERE session_id = :session_id AND run.state <> 'REWOUND' ORDER BY ordinal
 """)
 EVENTS_OF_SESSION = text("""
     SELECT run_id, sequence, time, type, payload FROM event
@@ -127,7 +132,7 @@ class Sessions:
                 title=row.title,
                 create_time=row.create_time,
                 update_time=row.update_time,
-                state=State(row.state),
+                state=State(row.state) if row.state else None,
             )
             for row in rows[:limit]
         ]
@@ -157,6 +162,7 @@ class Sessions:
                     create_time=run.create_time,
                     state=State(run.state),
                     events=told[run.id],
+                    pending=run.pending,
                 )
                 for run in runs
             ],

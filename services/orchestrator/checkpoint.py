@@ -1,0 +1,190 @@
+"""A stored question to a person: what it shows, what may be answered, what it keeps. Pure."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from services.orchestrator.ceilings import Ceilings, Harness, Options
+from services.orchestrator.passages import Evidence
+from services.orchestrator.run import Usage
+from services.orchestrator.trigger import Report, Trigger
+
+# Who answers a checkpoint whose time is over.
+EXPIRY = "expiry"
+
+
+class Kind(StrEnum):
+    """Kinds of checkpoints."""
+
+    BUDGET = "BUDGET"
+
+
+class CheckpointState(StrEnum):
+    """States of a checkpoint, as stored; an expired one carries the decision of the system."""
+
+    PENDING = "PENDING"
+    ANSWERED = "ANSWERED"
+    EXPIRED = "EXPIRED"
+    WITHDRAWN = "WITHDRAWN"
+
+
+class Choice(StrEnum):
+    """What can be decided."""
+
+    EXTEND_BUDGET = "EXTEND_BUDGET"
+    SYNTHESIZE = "SYNTHESIZE"
+
+
+OFFERED: Mapping[Kind, tuple[Choice, ...]] = {
+    Kind.BUDGET: (Choice.EXTEND_BUDGET, Choice.SYNTHESIZE),
+}
+# What the system answers when nobody does in time.
+DEFAULTS: Mapping[Kind, Choice] = {Kind.BUDGET: Choice.SYNTHESIZE}
+BUDGET_MESSAGE = (
+    "The search ended with open questions. Extend the search, or write the answer from what was "
+    "found?"
+)
+MAX_GUIDANCE = 2_000
+
+
+def kinds_that_offer(choice: Choice | None) -> tuple[Kind, ...]:
+    """The kinds of checkpoints that can be answered so; none for an unknown choice."""
+    return tuple(kind for kind, choices in OFFERED.items() if choice in choices)
+
+
+def response_schema(kind: Kind) -> str:
+    """JSON Schema of a response, in the words of the HTTP wire."""
+    return json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "action": {"enum": [choice.lower() for choice in OFFERED[kind]]},
+                "guidance": {"type": "string", "maxLength": MAX_GUIDANCE},
+            },
+            "required": ["action"],
+            "additionalProperties": False,
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The answer to a checkpoint; guidance is steering for the search agent, never parsed."""
+
+    choice: Choice
+    guidance: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A checkpoint of a run as its holder finds it."""
+
+    state: CheckpointState
+    version: int
+    decision: Decision | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A checkpoint to be written: what the person sees, and the standing that it is about."""
+
+    interrupt_id: str
+    kind: Kind
+    version: int
+    payload: Mapping[str, Any]
+    snapshot: Mapping[str, Any]
+    expires_at: datetime | None
+
+
+def interrupt_id(extension: int) -> str:
+    """The name of the question whether to grant an extension, counted from 1."""
+    return f"interrupt_ext_{extension}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a run is when a pass has ended."""
+
+    harness: Harness
+    options: Options
+    # Extensions granted so far, which is the number of the pass.
+    extensions: int
+    usage: Usage
+    evidence: Iterable[Evidence]
+
+
+def budget_question(
+    report: Report,
+    why: Trigger,
+    standing: Standing,
+    *,
+    version: int,
+    expires_at: datetime | None,
+) -> Question:
+    """The question whether a search that left gaps may go on."""
+    number = standing.extensions + 1
+    evidence = list(standing.evidence)
+    documents = list(dict.fromkeys(one.passage.document.id for one in evidence))
+    limits = standing.harness.ceilings(standing.extensions)
+    usage = standing.usage
+    budget: dict[str, Any] = {
+        "extension_number": number,
+        "max_extensions": standing.options.max_extensions,
+        "trigger": f"EXTENSION_TRIGGER_{why.name}",
+        "covered_summary": report.summary,
+        "gaps": list(report.gaps),
+        "used": {
+            "calls": usage.calls,
+            "words": usage.words,
+            "passages_found": len(evidence),
+            "documents": len(documents),
+        },
+        "limits": asdict(limits),
+        "next_limits": asdict(standing.harness.ceilings(number)),
+    }
+    if report.justification:
+        budget["justification"] = report.justification
+    name = interrupt_id(number)
+    payload = {
+        "interrupt_id": name,
+        "kind": f"CHECKPOINT_KIND_{Kind.BUDGET}",
+        "version": version,
+        "message": BUDGET_MESSAGE,
+        "response_schema": response_schema(Kind.BUDGET),
+        "budget": budget,
+    }
+    if expires_at is not None:
+        payload["expires_at"] = expires_at.isoformat()
+    return Question(
+        interrupt_id=name,
+        kind=Kind.BUDGET,
+        version=version,
+        payload=payload,
+        snapshot=_snapshot(report, limits, standing, evidence, documents),
+        expires_at=expires_at,
+    )
+
+
+def _snapshot(
+    report: Report,
+    limits: Ceilings,
+    standing: Standing,
+    evidence: list[Evidence],
+    documents: list[str],
+) -> dict[str, Any]:
+    """The wire's Snapshot; evidence is there by id only, its rows hold the text."""
+    return {
+        "covered_summary": report.summary,
+        "gaps": list(report.gaps),
+        "extension_count": standing.extensions,
+        "call_count": standing.usage.calls,
+        "word_count": standing.usage.words,
+        "extension_requested": report.asked,
+        "completed_extensions": list(range(1, standing.extensions + 1)),
+        "ceilings": asdict(limits),
+        "seen_passage_ids": [one.passage.id for one in evidence],
+        "seen_assets": documents,
+    }
