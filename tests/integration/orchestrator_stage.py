@@ -1,10 +1,13 @@
 """An orchestrator in this process, with everything around it real but the peers' answers."""
 
 import asyncio
+import os
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import grpc
 import pytest
@@ -21,8 +24,11 @@ from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 from zocrates.orchestrator.v1 import chat_pb2_grpc as rpc
 
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 20
-ENDED = (pb.RUN_STATE_COMPLETED, pb.RUN_STATE_FAILED, pb.RUN_STATE_CANCELLED)
+EXTEND = event_pb2.DECISION_ACTION_EXTEND_BUDGET
+SYNTHESIZE = event_pb2.DECISION_ACTION_SYNTHESIZE
+ENDED = (pb.RUN_STATE_COMPLETED, pb.RUN_STATE_FAILED, pb.RUN_STATE_CANCELLED, pb.RUN_STATE_REWOUND)
 
 
 async def eventually(
@@ -66,6 +72,73 @@ class Chat:
 
         await eventually(ended, "the run's end", within_s=within_s)
         return await self.page(turn)
+
+    async def waiting(
+        self, turn: pb.StartTurnResponse, interrupt_id: str = "interrupt_ext_1"
+    ) -> event_pb2.RequestInput:
+        """The question of the run, once it waits for this answer."""
+
+        async def waits() -> bool:
+            page = await self.page(turn)
+            assert page.state not in ENDED, page
+            asked = page.events[-1].request_input
+            return page.state == pb.RUN_STATE_AWAITING_INPUT and asked.interrupt_id == interrupt_id
+
+        await eventually(waits, f"the question {interrupt_id}")
+        return (await self.page(turn)).events[-1].request_input
+
+    async def decide(
+        self,
+        turn: pb.StartTurnResponse,
+        action: event_pb2.DecisionAction.ValueType = EXTEND,
+        interrupt_id: str = "interrupt_ext_1",
+        **fields: object,
+    ) -> pb.DecideResponse:
+        request = pb.DecideRequest(
+            session_id=turn.session_id,
+            run_id=turn.run_id,
+            interrupt_id=interrupt_id,
+            action=action,
+            **fields,  # type: ignore[arg-type]
+        )
+        return await self.stub.Decide(request, timeout=10, metadata=self.metadata)
+
+    async def checkpoint(self, turn: pb.StartTurnResponse) -> pb.GetCheckpointResponse:
+        request = pb.GetCheckpointRequest(session_id=turn.session_id, run_id=turn.run_id)
+        return await self.stub.GetCheckpoint(request, timeout=10, metadata=self.metadata)
+
+    async def cancel(self, turn: pb.StartTurnResponse) -> None:
+        request = pb.CancelRunRequest(session_id=turn.session_id, run_id=turn.run_id)
+        await self.stub.CancelRun(request, timeout=10, metadata=self.metadata)
+
+    async def rewind(self, turn: pb.StartTurnResponse) -> list[str]:
+        request = pb.RewindSessionRequest(session_id=turn.session_id, run_id=turn.run_id)
+        reply = await self.stub.RewindSession(request, timeout=10, metadata=self.metadata)
+        return list(reply.run_ids)
+
+    async def retry(self, turn: pb.StartTurnResponse) -> int:
+        request = pb.RetryRunRequest(session_id=turn.session_id, run_id=turn.run_id)
+        reply = await self.stub.RetryRun(request, timeout=10, metadata=self.metadata)
+        return reply.after_sequence
+
+    async def session(self, turn: pb.StartTurnResponse) -> pb.GetSessionResponse:
+        request = pb.GetSessionRequest(session_id=turn.session_id)
+        return await self.stub.GetSession(request, timeout=10, metadata=self.metadata)
+
+    async def rename(self, turn: pb.StartTurnResponse, title: str) -> pb.SessionSummary:
+        request = pb.RenameSessionRequest(session_id=turn.session_id, title=title)
+        reply = await self.stub.RenameSession(request, timeout=10, metadata=self.metadata)
+        return reply.session
+
+    async def delete(self, turn: pb.StartTurnResponse) -> None:
+        request = pb.DeleteSessionRequest(session_id=turn.session_id)
+        await self.stub.DeleteSession(request, timeout=10, metadata=self.metadata)
+
+    async def listed(self) -> list[pb.SessionSummary]:
+        reply = await self.stub.ListSessions(
+            pb.ListSessionsRequest(), timeout=10, metadata=self.metadata
+        )
+        return list(reply.sessions)
 
     async def answer(self, prompt: str, **fields: object) -> event_pb2.Answered:
         """Ask, and wait for the answer."""
@@ -118,6 +191,52 @@ async def orchestrator(settings: Settings, harness: Harness | None = None) -> As
         finally:
             stop.set()
             await running
+
+
+@asynccontextmanager
+async def orchestrator_process(
+    database_url: str, nats_url: str, peers: ResearchPeers
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, Chat]]:
+    """An orchestrator in a process of its own, which the test may kill."""
+    settings = settings_for(database_url, nats_url, peers)
+    environment = {
+        "ORCHESTRATOR_DATABASE_URL": database_url,
+        "ORCHESTRATOR_NATS_URL": nats_url,
+        "ORCHESTRATOR_SEARCH_TARGET": peers.target("search"),
+        "ORCHESTRATOR_RERANK_TARGET": peers.target("rerank"),
+        "ORCHESTRATOR_SYNTH_TARGET": peers.target("synth"),
+        "ORCHESTRATOR_PORT": str(settings.port),
+        "ORCHESTRATOR_LEASE_S": "1",
+        "ORCHESTRATOR_RENEW_S": "0.2",
+        "ORCHESTRATOR_POLL_S": "0.1",
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "services.orchestrator"),
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with open_channel(f"127.0.0.1:{settings.port}") as channel:
+            await asyncio.wait_for(channel.channel_ready(), 30)
+            yield process, Chat(stub=rpc.ChatServiceStub(channel))
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await asyncio.wait_for(process.wait(), 30)
+
+
+def assert_told_once(page: pb.ListEventsResponse) -> None:
+    """No gap in the sequence, and one call, one result and one decision for each step."""
+    assert [event.sequence for event in page.events] == list(range(1, len(page.events) + 1))
+    for kind in ("tool_call", "tool_result"):
+        told = [getattr(one, kind).step_id for one in page.events if one.HasField(kind)]
+        assert len(told) == len(set(told)), told
+    answers = [
+        one.checkpoint_answered for one in page.events if one.HasField("checkpoint_answered")
+    ]
+    assert len(answers) == len({one.interrupt_id for one in answers}), answers
 
 
 async def refusal(calling: Awaitable[object]) -> RpcFailure:

@@ -1,31 +1,24 @@
 """What dies in the middle of a run, and how the run goes on."""
 
 import asyncio
-import os
-import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from services.chassis.channel import open_channel
 from services.orchestrator.store.database import Database
 from tests.fakes.research_peers import ResearchPeers, call, conclude, passage, research_peers
 from tests.integration.orchestrator_stage import (
-    Chat,
+    assert_told_once,
     eventually,
     kinds,
     orchestrator,
+    orchestrator_process,
     refusal,
     settings_for,
 )
 from tests.servers import NatsServer, PostgresServer
 from zocrates.orchestrator.v1 import chat_pb2 as pb
-from zocrates.orchestrator.v1 import chat_pb2_grpc as rpc
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -38,48 +31,6 @@ async def peers() -> AsyncIterator[ResearchPeers]:
             [conclude()],
         ]
         yield served
-
-
-@asynccontextmanager
-async def orchestrator_process(
-    database_url: str, nats_url: str, peers: ResearchPeers
-) -> AsyncIterator[tuple[asyncio.subprocess.Process, Chat]]:
-    """An orchestrator in a process of its own, which the test may kill."""
-    settings = settings_for(database_url, nats_url, peers)
-    environment = {
-        "ORCHESTRATOR_DATABASE_URL": database_url,
-        "ORCHESTRATOR_NATS_URL": nats_url,
-        "ORCHESTRATOR_SEARCH_TARGET": peers.target("search"),
-        "ORCHESTRATOR_RERANK_TARGET": peers.target("rerank"),
-        "ORCHESTRATOR_SYNTH_TARGET": peers.target("synth"),
-        "ORCHESTRATOR_PORT": str(settings.port),
-        "ORCHESTRATOR_LEASE_S": "1",
-        "ORCHESTRATOR_RENEW_S": "0.2",
-        "ORCHESTRATOR_POLL_S": "0.1",
-    }
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "services.orchestrator"),
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        async with open_channel(f"127.0.0.1:{settings.port}") as channel:
-            await asyncio.wait_for(channel.channel_ready(), 30)
-            yield process, Chat(stub=rpc.ChatServiceStub(channel))
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await asyncio.wait_for(process.wait(), 30)
-
-
-def assert_told_once(page: pb.ListEventsResponse) -> None:
-    """No gap in the sequence, and one call and one result for each step."""
-    assert [event.sequence for event in page.events] == list(range(1, len(page.events) + 1))
-    for kind in ("tool_call", "tool_result"):
-        told = [getattr(one, kind).step_id for one in page.events if one.HasField(kind)]
-        assert len(told) == len(set(told)), told
 
 
 async def test_a_killed_orchestrator_is_replaced_and_no_recorded_step_runs_again(

@@ -70,7 +70,7 @@ ANSWER = """
         FROM held
         WHERE checkpoint.run_id = held.id AND checkpoint.interrupt_id = held.interrupt_id
           AND checkpoint.state = 'PENDING' AND checkpoint.kind = ANY(:kinds)
-          AND (CAST(:version AS int) IS NULL OR version = CAST(:version AS int))
+          AND (CAST(:version AS int) IS NULL OR checkpoint.version = CAST(:version AS int))
           AND COALESCE(expires_at <= clock_timestamp(), false) = :is_over
         RETURNING run_id, checkpoint.interrupt_id, answered_at
     ), moved AS (
@@ -116,8 +116,8 @@ EXPIRE = text(f"""
     ) {ANSWER}
 """)
 STANDING = text("""
-    SELECT run.state AS run_state, checkpoint.state, version, decision, kind, answered_by,
-           answered_at, expires_at <= clock_timestamp() AS is_over
+    SELECT run.state AS run_state, checkpoint.state, checkpoint.version, decision, checkpoint.kind,
+           answered_by, answered_at, expires_at <= clock_timestamp() AS is_over
     FROM run LEFT JOIN checkpoint
       ON checkpoint.run_id = run.id AND checkpoint.interrupt_id = :interrupt_id
     WHERE run.id = :run_id AND session_id = :session_id AND owner = :owner

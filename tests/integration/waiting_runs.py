@@ -1,0 +1,85 @@
+"""Runs that wait at their first checkpoint, written by the store alone."""
+
+from datetime import datetime
+from uuid import uuid4
+
+from services.orchestrator import checkpoint, events
+from services.orchestrator.ceilings import Harness, Options
+from services.orchestrator.checkpoint import Standing
+from services.orchestrator.run import Action, ClaimedRun, Stage, Usage
+from services.orchestrator.store.control import Target
+from services.orchestrator.store.database import Database
+from services.orchestrator.store.history import Entry, History, Step
+from services.orchestrator.store.runs import Runs, Turn
+from services.orchestrator.trigger import Ending, Report, Trigger
+
+REPORT = Report(
+    summary="Sleep.",
+    gaps=("memory",),
+    automatic=False,
+    reason="",
+    ending=Ending.CONCLUDED,
+    asked=False,
+)
+
+
+async def start_run(database: Database, *, owner: str = "ada", session_id: str = "") -> Target:
+    """A queued run."""
+    started = await Runs(database).start_turn(
+        Turn(
+            owner=owner,
+            session_id=session_id,
+            prompt="Why?",
+            active_items=(),
+            scope={},
+            options={"max_extensions": 2, "hitl_enabled": True},
+            ceilings={},
+            trace={},
+            events=[events.stage_entered(Stage.CONVERSE, 0)],
+            idempotency_key="",
+            body_hash=uuid4().hex,
+        )
+    )
+    return Target(owner=owner, session_id=started.session_id, run_id=started.run_id)
+
+
+async def claim(database: Database, target: Target) -> ClaimedRun:
+    """The run in the hands of this test."""
+    claimed = await Runs(database).claim("me", limit=100, lease_s=60)
+    return next(run for run in claimed if run.id == target.run_id)
+
+
+def asking(*, version: int = 1, expires_at: datetime | None = None) -> Entry:
+    """The write with which a run stops after its first pass."""
+    question = checkpoint.budget_question(
+        REPORT,
+        Trigger.GAPS,
+        Standing(
+            harness=Harness(),
+            options=Options(max_extensions=2, hitl_enabled=True),
+            extensions=0,
+            usage=Usage(calls=1, words=10),
+            evidence=(),
+        ),
+        version=version,
+        expires_at=expires_at,
+    )
+    return Entry(
+        stage=Stage.SEARCH,
+        pass_number=0,
+        usage=Usage(calls=1, words=10),
+        step=Step(key=f"pass_0/report_{version}", input={}, output={}),
+        events=[events.input_requested(question)],
+        leaving=Action.ASK,
+        question=question,
+    )
+
+
+async def start_waiting(
+    database: Database, *, session_id: str = "", expires_at: datetime | None = None
+) -> Target:
+    """A run that waits for the answer to `interrupt_ext_1`."""
+    target = await start_run(database, session_id=session_id)
+    run = await claim(database, target)
+    await History(database).record(run.lease, asking(expires_at=expires_at))
+    return target
