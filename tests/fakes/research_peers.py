@@ -209,6 +209,8 @@ class ScriptedSynth(synth_rpc.SynthServiceServicer):
     # Held after the first delta until set.
     writing_gate: asyncio.Event | None = None
     asking_gate: asyncio.Event | None = None
+    # How many calls were ended by their caller while they were held.
+    cancelled: int = 0
     conversations: list[synth.ConverseRequest] = field(default_factory=list)
     investigations: list[synth.InvestigateRequest] = field(default_factory=list)
     syntheses: list[synth.SynthesizeRequest] = field(default_factory=list)
@@ -235,7 +237,11 @@ class ScriptedSynth(synth_rpc.SynthServiceServicer):
         self.investigations.append(request)
         self._raise_next("Investigate")
         if self.asking_gate is not None:
-            await self.asking_gate.wait()
+            try:
+                await self.asking_gate.wait()
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                raise
         turn = len(request.transcript)
         calls = self.script[turn] if turn < len(self.script) else [conclude()]
         yield synth.InvestigateResponse(
