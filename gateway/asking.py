@@ -1,83 +1,223 @@
-"""The two commands that stream: asking a question, and bringing the index up to date."""
+"""A run on the command line: asked or taken up, watched, decided at its checkpoints, to its end."""
 
 import asyncio
+import shlex
 import sys
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
-from gateway import wire
-from gateway.client import Client
-from gateway.plain_text import complain, one_line
-from gateway.presentation import reason_of
+from gateway.client import Client, RunId
+from gateway.connection import ClientError, Refused
+from gateway.deciding import Decision, decide
+from gateway.plain_text import complain
 from gateway.sse import ServerEvent
-from gateway.terminal import screen_for
-from gateway.watching import WatchedRun, after
+from gateway.terminal import screen_for, show_checkpoint
+from gateway.watching import WatchedRun, after, run_of
 
-ANSWERED, FAILED, RUN_FAILED = 0, 1, 3
+ANSWERED, RUN_FAILED, WAITING = 0, 3, 4
+OVER = frozenset({"COMPLETED", "FAILED", "CANCELLED", "EXPIRED", "REWOUND"})
+
+T = TypeVar("T")
+Events = AsyncGenerator[ServerEvent, None]
+Begin = Callable[[Client], Events]
 
 
-async def ask_question(client: Client, prompt: str, session: str | None, as_json: bool) -> int:
-    """Ask and show the run; returns the exit code."""
-    run = WatchedRun()
-    screen = screen_for(sys.stdout, sys.stderr, as_json=as_json)
+class NothingToDo(ClientError):
+    """The session is in no state for what was asked."""
+
+
+class Connected(Protocol):
+    """Does work with a client, in an event loop of its own."""
+
+    def __call__(self, work: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
+        """The work's result."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How a person is spoken to: in JSON or text, and about which data folder."""
+
+    as_json: bool = False
+    data: Path | None = None
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether somebody sits at the terminal."""
+        return not self.as_json and sys.stdin.isatty() and sys.stdout.isatty()
+
+    def command(self, *words: str) -> str:
+        """A command to type."""
+        folder = ["--data", str(self.data)] if self.data else []
+        return shlex.join(["zocrates", *words, *folder])
+
+
+def ask_question(connected: Connected, prompt: str, session: str | None, manner: Manner) -> int:
+    """Ask and see the run through; returns the exit code."""
+    return see_through(
+        connected, WatchedRun(), lambda client: client.ask(prompt, session_id=session), manner
+    )
+
+
+def take_up(connected: Connected, session: str, decision: Decision | None, manner: Manner) -> int:
+    """Decide at the checkpoint of the session's last run, or go on watching it."""
+    run = connected(lambda client: last_run(client, session))
+    if run.checkpoint is not None:
+        return see_through(connected, run, _resuming(run, decision) if decision else None, manner)
+    if decision is not None or run.state in OVER:
+        raise NothingToDo(
+            f"The session waits for no decision: its last run is {_in_words(run.state)}; see it "
+            f"with: {manner.command('sessions', session)}"
+        )
+    return see_through(connected, run, _following(run), manner)
+
+
+def retry_run(connected: Connected, session: str, manner: Manner) -> int:
+    """Let the session's last run go on after a failure, and see it through."""
+    run = connected(lambda client: last_run(client, session))
+    return see_through(
+        connected, run, lambda client: client.retry(_id(run), last_id=run.last_id), manner
+    )
+
+
+async def last_run(client: Client, session_id: str) -> WatchedRun:
+    """The session's last run as it stands; raises NothingToDo when there is none."""
+    session = await client.session(session_id)
+    if not session.messages:
+        raise NothingToDo("The session has no question.")
+    return run_of(session.id, session.messages[-1])
+
+
+def see_through(connected: Connected, run: WatchedRun, begin: Begin | None, manner: Manner) -> int:
+    """Watch a run to its end, asking the person at each checkpoint; returns the exit code."""
+    # Each stretch has its own event loop and none runs at a prompt, so that Ctrl-C ends the prompt.
+    while True:
+        if begin is not None:
+            run = _watched(connected, run, begin, manner)
+        if run.checkpoint is None:
+            return _ended(run, manner)
+        decision = _decision(run, manner)
+        if decision is None:
+            return WAITING
+        begin = _resuming(run, decision)
+
+
+def _watched(connected: Connected, run: WatchedRun, begin: Begin, manner: Manner) -> WatchedRun:
     try:
-        async with aclosing(client.ask(prompt, session_id=session)) as events:
+        return connected(lambda client: watch(begin(client), run, manner))
+    except Refused as late:
+        if late.code != "STALE_INTERRUPT":
+            raise
+        if not manner.can_ask:
+            raise NothingToDo(_decided(late)) from late
+        complain(_decided(late))
+    # Somebody else was faster, and their decision holds.
+    return connected(lambda client: watch(_following(run)(client), run, manner))
+
+
+async def watch(stream: Events, run: WatchedRun, manner: Manner) -> WatchedRun:
+    """Show a run's events as they come; returns the run after the last one."""
+    screen = screen_for(sys.stdout, sys.stderr, as_json=manner.as_json)
+    try:
+        async with aclosing(stream) as events:
             async for event in events:
                 run = after(run, event)
                 screen.show(run, event)
     except asyncio.CancelledError:
-        if run.session_id and not as_json:
-            screen.close()
-            complain(f"the run goes on; see it with: zocrates sessions {run.session_id}")
+        screen.close()
+        if run.session_id:
+            complain(
+                f"the run goes on; follow it with: {manner.command('resume', run.session_id)}\n"
+                f"or cancel it with: {manner.command('cancel', run.session_id)}"
+            )
         raise
     finally:
         screen.close()
+    return run
+
+
+def _following(run: WatchedRun) -> Begin:
+    async def events(client: Client) -> Events:
+        async with aclosing(client.follow(_id(run), last_id=run.last_id)) as stream:
+            async for event in stream:
+                yield event
+                if event.name == "request_input":
+                    # The run's own stream goes on through checkpoints; here they are answered.
+                    return
+
+    return events
+
+
+def _resuming(run: WatchedRun, decision: Decision) -> Begin:
+    asked = run.checkpoint
+    assert asked is not None
+    return lambda client: client.resume(
+        _id(run),
+        asked.interrupt_id,
+        action=decision.action,
+        guidance=decision.guidance,
+        expected_version=asked.version,
+    )
+
+
+def _decision(run: WatchedRun, manner: Manner) -> Decision | None:
+    """What the person decides; None, with the commands to type, when nobody does now."""
+    asked = run.checkpoint
+    assert asked is not None
+    if not manner.can_ask or asked.payload is None:
+        if not manner.as_json:
+            show_checkpoint(asked, sys.stderr)
+        complain(_how_to_decide(run, manner))
+        return None
+    show_checkpoint(asked, sys.stdout)
+    try:
+        decision = decide(asked.payload, input, print)
+    except KeyboardInterrupt:
+        print()
+        complain(_how_to_decide(run, manner))
+        raise
+    if decision is None:
+        complain(_how_to_decide(run, manner))
+    return decision
+
+
+def _how_to_decide(run: WatchedRun, manner: Manner) -> str:
+    extend = manner.command("resume", run.session_id, "--extend")
+    synthesize = manner.command("resume", run.session_id, "--synthesize")
+    return f"the run waits for a decision: {extend}\nor: {synthesize}"
+
+
+def _decided(late: Refused) -> str:
+    """Who decided what and when, as far as it is told."""
+    told = late.detail
+    if "answered_by" not in told:
+        return str(late)
+    action = _in_words(told.get("action", "something else"))
+    when = f" at {told['answered_at']}" if "answered_at" in told else ""
+    return f"The checkpoint was answered already: {told['answered_by']} chose {action}{when}."
+
+
+def _ended(run: WatchedRun, manner: Manner) -> int:
     if run.state == "COMPLETED" and run.answer is not None:
-        if not as_json and sys.stdout.isatty():
+        if manner.can_ask:
             print(f"\nGo on in this session with: --session {run.session_id}")
         return ANSWERED
-    complain(_ending(run))
+    again = manner.command("retry", run.session_id)
+    if run.failure is not None:
+        complain(f"the run failed: {run.failure.message}\nLet it go on with: {again}")
+    elif run.state == "CANCELLED":
+        complain(f"the run is cancelled; let it go on with: {again}")
+    else:
+        seen = manner.command("sessions", run.session_id)
+        complain(f"the run is {_in_words(run.state)}; see it with: {seen}")
     return RUN_FAILED
 
 
-async def sync_library(client: Client, full: bool, as_json: bool) -> int:
-    """Sync and show the progress; returns the exit code."""
-    phase = ""
-    async with aclosing(client.sync(full=full)) as events:
-        async for event in events:
-            if as_json:
-                print(event.as_line(), flush=True)
-            phase = str(event.data.get("phase", event.name))
-            if not as_json:
-                _show_progress(event)
-    if phase == "done":
-        return ANSWERED
-    if phase not in ("failed", "error") and not as_json:
-        complain("The sync did not end; run it again.")
-    return FAILED
+def _id(run: WatchedRun) -> RunId:
+    return RunId(session_id=run.session_id, invocation_id=run.invocation_id)
 
 
-def _show_progress(event: ServerEvent) -> None:
-    """One line that is written over on a terminal; only how it ended when piped."""
-    if event.name == "error":
-        complain(str(event.data.get("message", "The sync broke off.")))
-        return
-    progress = wire.SyncProgress.model_validate(event.data, extra="ignore")
-    over = "\r\x1b[K" if sys.stdout.isatty() else ""
-    match progress.phase:
-        case "done":
-            print(f"{over}The index is up to date.")
-            for skip in progress.failed:
-                print(f"  Not read: {one_line(skip.title, 60)}: {reason_of(skip)}")
-        case "failed":
-            print(over, end="", flush=True)
-            complain(progress.error or "The sync failed.")
-        case phase if over:
-            numbers = f"{progress.done:,} of {progress.total:,}"
-            print(f"{over}{phase}  {numbers}  {one_line(progress.current, 50)}", end="", flush=True)
-
-
-def _ending(run: WatchedRun) -> str:
-    if run.failure is not None:
-        return f"the run failed: {run.failure.message}"
-    state = run.state.lower().replace("_", " ") or "unfinished"
-    return f"the run is {state}; see it with: zocrates sessions {run.session_id}"
+def _in_words(name: str) -> str:
+    return name.lower().replace("_", " ") or "unfinished"

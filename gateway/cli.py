@@ -1,7 +1,7 @@
 """The command line: questions, the library, sessions and addresses of a running Zocrates.
 
 Exit codes: 0 answered or done, 1 an error (one sentence says what to do), 2 wrong usage, 3 the run
-did not end with an answer, 130 interrupted.
+did not end with an answer, 4 the run waits for a decision, 130 interrupted.
 """
 
 import asyncio
@@ -10,14 +10,18 @@ import shlex
 import sys
 from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from gateway.plain_text import complain
 
 if TYPE_CHECKING:
-    from gateway.client import Client
+    from gateway.asking import Connected
+    from gateway.client import Client, RunId
+    from gateway.deciding import Decision
+
+T = TypeVar("T")
 
 # Imported inside the commands: httpx, pydantic and rich would make `--help` three times slower.
 
@@ -38,6 +42,11 @@ Data = Annotated[
     typer.Option("--data", metavar="FOLDER", help="The data folder of the Zocrates to talk to."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
+AsEvents = Annotated[bool, typer.Option("--json", help="One event a line.")]
+SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
+RunChoice = Annotated[
+    str | None, typer.Argument(metavar="[RUN]", help="One of its runs instead of the last one.")
+]
 
 
 @app.command()
@@ -46,14 +55,76 @@ def ask(
     session: Annotated[
         str | None, typer.Option("--session", metavar="ID", help="Go on in this session.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One event a line.")] = False,
+    as_json: AsEvents = False,
     data: Data = None,
 ) -> None:
-    """Ask a question and see the search and the checked answer."""
-    from gateway.asking import ask_question
+    """Ask a question, see the search, decide at its checkpoints, and get the checked answer."""
+    from gateway.asking import Manner, ask_question
 
     prompt = sys.stdin.read() if question == "-" else question
-    _finish(_with_client(data, lambda client: ask_question(client, prompt, session, as_json)))
+    manner = Manner(as_json=as_json, data=data)
+    _finish(lambda: ask_question(_connected(data), prompt, session, manner))
+
+
+@app.command()
+def resume(
+    session: SessionId,
+    extend: Annotated[bool, typer.Option("--extend", help="Grant the extension.")] = False,
+    synthesize: Annotated[
+        bool, typer.Option("--synthesize", help="Answer with the evidence that is there.")
+    ] = False,
+    guidance: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Steering for the extended search.")
+    ] = None,
+    as_json: AsEvents = False,
+    data: Data = None,
+) -> None:
+    """Decide at the checkpoint of a session, or go on watching its run."""
+    from gateway.asking import Manner, take_up
+
+    decision = _chosen(extend, synthesize, guidance)
+    manner = Manner(as_json=as_json, data=data)
+    _finish(lambda: take_up(_connected(data), session, decision, manner))
+
+
+@app.command()
+def retry(session: SessionId, as_json: AsEvents = False, data: Data = None) -> None:
+    """Let a session's last run go on after it failed or was cancelled; its steps are kept."""
+    from gateway.asking import Manner, retry_run
+
+    manner = Manner(as_json=as_json, data=data)
+    _finish(lambda: retry_run(_connected(data), session, manner))
+
+
+@app.command()
+def cancel(
+    session: SessionId, run: RunChoice = None, as_json: AsJson = False, data: Data = None
+) -> None:
+    """Cancel a run at once; its steps stay, and it can be retried."""
+
+    async def do(client: "Client") -> int:
+        standing = await client.cancel(await _run_of(client, session, run))
+        _print([standing.model_dump_json() if as_json else "The run is cancelled."])
+        return 0
+
+    _with_client(data, do)
+
+
+@app.command()
+def rewind(
+    session: SessionId, run: RunChoice = None, as_json: AsJson = False, data: Data = None
+) -> None:
+    """Take a question and everything after it out of a session."""
+
+    async def do(client: "Client") -> int:
+        from gateway.plain_text import counted
+
+        rewound = await client.rewind(await _run_of(client, session, run))
+        told = f"{counted(len(rewound.rewound), 'question')} taken back."
+        _print([rewound.model_dump_json() if as_json else told])
+        return 0
+
+    _with_client(data, do)
 
 
 @app.command()
@@ -65,9 +136,9 @@ def sync(
     data: Data = None,
 ) -> None:
     """Bring the index up to date with the library."""
-    from gateway.asking import sync_library
+    from gateway.syncing import sync_library
 
-    _finish(_with_client(data, lambda client: sync_library(client, full, as_json)))
+    _with_client(data, lambda client: sync_library(client, full, as_json))
 
 
 @app.command()
@@ -80,7 +151,7 @@ def library(as_json: AsJson = False, data: Data = None) -> None:
         _print([state.model_dump_json()] if as_json else library_lines(state))
         return 0
 
-    _finish(_with_client(data, show))
+    _with_client(data, show)
 
 
 @app.command()
@@ -103,7 +174,7 @@ def sessions(
             _print([whole.model_dump_json()] if as_json else session_lines(whole))
         return 0
 
-    _finish(_with_client(data, show))
+    _with_client(data, show)
 
 
 @app.command()
@@ -114,7 +185,7 @@ def link(data: Data = None) -> None:
         _print([await client.page_link()])
         return 0
 
-    _finish(_with_client(data, show))
+    _with_client(data, show)
 
 
 @app.command()
@@ -135,22 +206,43 @@ def env(data: Data = None) -> None:
     )
 
 
-def _with_client(data: Path | None, work: Callable[["Client"], Coroutine[Any, Any, int]]) -> int:
-    """Do the work with a client of the gateway; an expected failure is one sentence and a code."""
-    from gateway.client import Client, ClientError
-    from gateway.location import NotFound, find_gateway
+def _chosen(extend: bool, synthesize: bool, guidance: str | None) -> "Decision | None":
+    from gateway.deciding import EXTEND, SYNTHESIZE, Decision
 
-    async def do() -> int:
-        async with Client(find_gateway(os.environ, data)) as client:
-            return await work(client)
+    if extend and synthesize:
+        raise typer.BadParameter("choose --extend or --synthesize, not both")
+    if guidance is not None and not extend:
+        raise typer.BadParameter("--guidance steers an extended search; give --extend too")
+    if extend:
+        return Decision(action=EXTEND, guidance=guidance)
+    return Decision(action=SYNTHESIZE) if synthesize else None
 
-    try:
-        return asyncio.run(do())
-    except (ClientError, NotFound) as error:
-        complain(str(error))
-        return FAILED
-    except KeyboardInterrupt:
-        return INTERRUPTED
+
+async def _run_of(client: "Client", session: str, run: str | None) -> "RunId":
+    """The run that is meant: the named one, else the session's last."""
+    from gateway.asking import last_run
+    from gateway.client import RunId
+
+    named = run or (await last_run(client, session)).invocation_id
+    return RunId(session_id=session, invocation_id=named)
+
+
+def _connected(data: Path | None) -> "Connected":
+    from gateway.client import Client
+    from gateway.location import find_gateway
+
+    def do(work: Callable[["Client"], Coroutine[Any, Any, T]]) -> T:
+        async def with_client() -> T:
+            async with Client(find_gateway(os.environ, data)) as client:
+                return await work(client)
+
+        return asyncio.run(with_client())
+
+    return do
+
+
+def _with_client(data: Path | None, work: Callable[["Client"], Coroutine[Any, Any, int]]) -> None:
+    _finish(lambda: _connected(data)(work))
 
 
 def _print(lines: Iterable[str]) -> None:
@@ -158,7 +250,18 @@ def _print(lines: Iterable[str]) -> None:
         print(line)
 
 
-def _finish(code: int) -> None:
+def _finish(work: Callable[[], int]) -> None:
+    """Do the work and leave with its code; an expected failure is one sentence and a code."""
+    from gateway.connection import ClientError
+    from gateway.location import NotFound
+
+    try:
+        code = work()
+    except (ClientError, NotFound) as error:
+        complain(str(error))
+        code = FAILED
+    except KeyboardInterrupt:
+        code = INTERRUPTED
     raise typer.Exit(code)
 
 

@@ -6,12 +6,14 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.markdown import Markdown
 from rich.padding import Padding
+from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
 from gateway import events
+from gateway.checkpoint_card import ADDED, USED, answered_line, card_lines
 from gateway.plain_text import clean, counted, one_line
 from gateway.presentation import STAGES, answer_lines, call_line, ending_lines, result_line
 from gateway.sse import ServerEvent
@@ -19,6 +21,7 @@ from gateway.watching import WatchedRun, read
 
 BAR_WIDTH = 28
 TAIL_LINES = 8
+CARD_WIDTH = 84
 REFRESHES_A_SECOND = 12
 
 
@@ -113,6 +116,34 @@ class LiveScreen:
             self._console.print(_source_text(line))
 
 
+def show_checkpoint(asked: events.RequestInput, output: TextIO) -> None:
+    """Show what a run asks, as a card on a terminal and as plain lines elsewhere."""
+    lines = list(card_lines(asked))
+    if not output.isatty():
+        print("\n".join(["", *lines]), file=output, flush=True)
+        return
+    console = Console(file=output, highlight=False)
+    title, text = (lines[0], lines[1:]) if asked.payload else ("Checkpoint", lines)
+    console.print()
+    console.print(
+        Panel(
+            Text("\n").join(map(_card_text, text)),
+            title=Text(f" {title} ", style="bold reverse"),
+            title_align="left",
+            width=min(console.width, CARD_WIDTH),
+            padding=(1, 2),
+        )
+    )
+
+
+def _card_text(line: str) -> Text:
+    # Headings stand at the margin, everything under them is indented.
+    text = Text(line, style="" if line.startswith(" ") else "bold")
+    text.highlight_regex(f"{USED}+", "cyan")
+    text.highlight_regex(f"{ADDED}+", "green")
+    return text
+
+
 def step_lines(run: WatchedRun, event: ServerEvent) -> list[str]:
     """What an event says about the run's steps; none for most."""
     match event.name:
@@ -130,6 +161,11 @@ def step_lines(run: WatchedRun, event: ServerEvent) -> list[str]:
         case "rerank":
             ranked = read(event, events.Reranked)
             return [f"· Kept {ranked.kept:,} of {counted(ranked.considered, 'passage')}"]
+        case "checkpoint_answered":
+            return [answered_line(read(event, events.CheckpointAnswered))]
+        case "run_state":
+            change = read(event, events.RunStateChanged)
+            return [f"· {change.change.capitalize()} by {one_line(change.by, 100)}"]
         case "error":
             return [f"✗ {one_line(read(event, events.Failure).message, 300)}"]
     return []

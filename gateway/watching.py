@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from gateway import events
+from gateway import events, wire
 from gateway.sse import ServerEvent
 
 Data = TypeVar("Data", bound=events.Data)
@@ -25,6 +25,8 @@ class WatchedRun:
     answer: events.Answer | None = None
     failure: events.Failure | None = None
     state: str = ""
+    checkpoint: events.RequestInput | None = None
+    last_id: str = ""
 
 
 def read(event: ServerEvent, kind: type[Data]) -> Data:
@@ -33,7 +35,11 @@ def read(event: ServerEvent, kind: type[Data]) -> Data:
 
 
 def after(run: WatchedRun, event: ServerEvent) -> WatchedRun:
-    """The run after one more event; events of a later version change nothing."""
+    """The run after one more event; of one of a later version only the position is known."""
+    return _changed(replace(run, last_id=event.id or run.last_id), event)
+
+
+def _changed(run: WatchedRun, event: ServerEvent) -> WatchedRun:
     match event.name:
         case "run_started":
             return _started(run, event)
@@ -44,6 +50,13 @@ def after(run: WatchedRun, event: ServerEvent) -> WatchedRun:
         case "tool_result":
             result = read(event, events.ToolResult)
             return replace(run, words=result.words_total, word_limit=result.word_limit)
+        case "request_input":
+            return replace(run, checkpoint=read(event, events.RequestInput))
+        case "checkpoint_answered":
+            return _answered(run, read(event, events.CheckpointAnswered))
+        case "run_state":
+            # Whatever it was waiting for or failed at is past.
+            return replace(run, checkpoint=None, failure=None, state="")
         case "answer_reset":
             return replace(run, text="")
         case "answer_delta":
@@ -68,6 +81,15 @@ def _started(run: WatchedRun, event: ServerEvent) -> WatchedRun:
     )
 
 
+def _answered(run: WatchedRun, answered: events.CheckpointAnswered) -> WatchedRun:
+    asked = run.checkpoint.payload if run.checkpoint else None
+    going = replace(run, checkpoint=None, state="")
+    if answered.action != "extend_budget" or asked is None or asked.next_limits is None:
+        return going
+    limits = asked.next_limits
+    return replace(going, call_limit=limits.calls, word_limit=limits.words)
+
+
 def _called(run: WatchedRun, call: events.ToolCall) -> WatchedRun:
     return replace(
         run,
@@ -82,3 +104,30 @@ def _written(run: WatchedRun, delta: events.AnswerDelta) -> WatchedRun:
     if delta.offset > len(run.text):
         return run
     return replace(run, text=run.text[: delta.offset] + delta.text)
+
+
+def run_of(session_id: str, message: wire.Message) -> WatchedRun:
+    """A run of a session that was read, ready to be watched from there on."""
+    run = WatchedRun(
+        session_id=session_id,
+        invocation_id=message.invocation_id,
+        stage=message.stage or "",
+        calls={step.step_id: step for step in message.steps},
+        call_number=max((step.call_number for step in message.steps), default=0),
+        answer=message.answer,
+        failure=message.error,
+        state=message.state,
+        checkpoint=message.pending_hitl,
+        last_id=message.last_event_id,
+    )
+    ceilings = message.started.ceilings if message.started else None
+    if ceilings is not None:
+        run = replace(run, call_limit=ceilings.calls, word_limit=ceilings.words)
+    for step in message.steps:
+        if step.result is not None:
+            run = replace(run, words=max(run.words, step.result.words_total))
+    for checkpoint in message.checkpoints:
+        if checkpoint.answered is not None:
+            extended = _answered(replace(run, checkpoint=checkpoint), checkpoint.answered)
+            run = replace(extended, checkpoint=run.checkpoint, state=run.state)
+    return run

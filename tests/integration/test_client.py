@@ -11,7 +11,8 @@ from typing import Any
 import grpc
 import pytest
 
-from gateway.client import Client, NothingThere, Refused, WrongKey
+from gateway.client import Client
+from gateway.connection import NothingThere, Refused, WrongKey
 from gateway.location import Location
 from gateway.sse import ServerEvent
 from tests.fakes.gateway_peers import RecordedRun, refusal
@@ -61,6 +62,7 @@ async def test_an_orchestrator_that_goes_away_loses_and_repeats_nothing(stage: S
     async with connected(stage) as client, asyncio.TaskGroup() as group:
         asking = group.create_task(collected(client))
         run = await the_run(stage)
+        await stage.subscribed()
         await stage.stop_orchestrator()
         run.record(stage=event_pb2.StageEntered(stage=event_pb2.STAGE_SEARCH))
         await stage.start_orchestrator()
