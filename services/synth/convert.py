@@ -58,6 +58,8 @@ def investigation_of(request: pb.InvestigateRequest) -> Investigation:
         words_left=request.left.words,
         active_items=_items_of(request.active_items),
         pass_number=getattr(request, "pass"),
+        remaining_gaps=tuple(request.remaining_gaps),
+        guidance=request.guidance.strip(),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from services.synth.aspects import aspects_of, whole
 from services.synth.assessment import Finding, Library, find
+from services.synth.extension import extended, rephrased
 from services.synth.languages import language_of
 from services.synth.mind import Investigation, Move, Passage, Tool, ToolCall
 from services.synth.phrases import Phrases
@@ -16,6 +17,7 @@ from services.synth.trail import (
     SEARCH,
     Trail,
     page_place,
+    pass_mark,
     query_key,
     trail_of,
 )
@@ -43,10 +45,10 @@ class Plan:
 def next_move(investigation: Investigation, phrases: Phrases) -> Plan:
     """What to do next, from the transcript alone."""
     desk = _Desk(investigation, phrases)
-    if not investigation.transcript:
-        return desk.first_searches()
+    if not desk.trail.turns:
+        return desk.further_searches() if investigation.pass_number else desk.first_searches()
     findings = desk.findings()
-    if len(investigation.transcript) >= MAX_TURNS or desk.trail.was_told_to_stop:
+    if desk.trail.turns >= MAX_TURNS or desk.trail.was_told_to_stop:
         return desk.conclusion(findings)
     return desk.closer_look(findings) or desk.conclusion(findings)
 
@@ -59,7 +61,10 @@ class _Desk:
         self._phrases = phrases
         self._tools = {tool.name: tool for tool in investigation.tools}
         self._language = language_of(investigation.question)
-        self._aspects = aspects_of(investigation.question)
+        # An extension is about the gaps; what was covered before stays so.
+        self._aspects, self._open = extended(
+            aspects_of(investigation.question), investigation, self._language
+        )
         self.trail: Trail = trail_of(investigation)
 
     def findings(self) -> list[Finding]:
@@ -75,9 +80,32 @@ class _Desk:
         queries += [aspect.query for aspect in self._aspects]
         return self._searching(self._new(queries)) or self._nothing_possible()
 
+    def further_searches(self) -> Plan:
+        """The start of an extension: each gap in other words, and around what came closest."""
+        findings = self.findings()
+        thin = [one for one in findings if self._is_thin(one)]
+        queries = self._new(
+            query
+            for finding in thin
+            for query in rephrased(finding.aspect, self._state.guidance, self.trail.queries)
+        )
+        calls: list[tuple[str, dict[str, object]]]
+        calls = [(SEARCH, {"query": query, "limit": MOST_HITS}) for query in queries]
+        calls += [
+            (READ, arguments)
+            for passage in _worth_reading(thin)
+            if (arguments := self._around(passage)) is not None
+        ]
+        if not (calls := self._affordable(calls)):
+            return self.conclusion(findings)
+        return self._plan(calls, self._phrases.searching.format(queries="; ".join(queries)))
+
+    def _is_thin(self, finding: Finding) -> bool:
+        return not finding.is_supported and finding.aspect.label in self._open
+
     def closer_look(self, findings: Sequence[Finding]) -> Plan | None:
         """Other words for each thin aspect, and once the surroundings of the best hits."""
-        thin = [finding for finding in findings if not finding.is_supported]
+        thin = [finding for finding in findings if self._is_thin(finding)]
         queries = self._new(query for finding in thin for query in _other_words(finding))
         calls: list[tuple[str, dict[str, object]]]
         calls = [(SEARCH, {"query": q, "limit": FEWEST_HITS}) for q in queries]
@@ -95,8 +123,8 @@ class _Desk:
 
     def conclusion(self, findings: Sequence[Finding]) -> Plan:
         """The end of the pass: what is covered and what is not."""
-        covered = [one.aspect.label for one in findings if one.is_supported]
-        gaps = [one.aspect.label for one in findings if not one.is_supported]
+        covered = [one.aspect.label for one in findings if not self._is_thin(one)]
+        gaps = [one.aspect.label for one in findings if self._is_thin(one)]
         summary = (
             self._phrases.covered.format(aspects="; ".join(covered))
             if covered
@@ -167,7 +195,7 @@ class _Desk:
             move=Move(
                 calls=tuple(
                     ToolCall(
-                        call_id=f"{self._state.pass_number}-{turn}-{number}",
+                        call_id=f"{pass_mark(self._state)}{turn}-{number}",
                         tool=tool,
                         arguments=json.dumps(arguments, ensure_ascii=False),
                     )

@@ -123,6 +123,10 @@ class Investigation:
     words_left: int
     active_items: tuple[ItemRef, ...] = ()
     pass_number: int = 0
+    remaining_gaps: tuple[str, ...] = ()
+    """What the pass before this one left open."""
+    guidance: str = ""
+    """The person's steering for this pass, in their words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,8 @@ class Trail:
     seen: tuple[Seen, ...]
     was_told_to_stop: bool
     """The last turn brought a notice, or nothing but failures."""
+    turns: int
+    """How many turns this pass has taken; earlier passes are in the transcript too."""
 
 
 def trail_of(investigation: Investigation) -> Trail:
@@ -48,7 +50,16 @@ def trail_of(investigation: Investigation) -> Trail:
         read_around=frozenset(read_around),
         seen=_seen(investigation),
         was_told_to_stop=_told_to_stop(investigation),
+        turns=sum(
+            any(call.call_id.startswith(pass_mark(investigation)) for call in turn.calls)
+            for turn in investigation.transcript
+        ),
     )
+
+
+def pass_mark(investigation: Investigation) -> str:
+    """What the ids of all calls of this pass begin with."""
+    return f"{investigation.pass_number}-"
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:  # whatever JSON object the call carries

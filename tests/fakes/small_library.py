@@ -90,18 +90,39 @@ class SmallLibrary:
         ranked = sorted(self.passages, key=lambda one: -shared[one.passage_id])
         return [one for one in ranked if shared[one.passage_id]][:limit]
 
-    async def investigate(self, mind: Mind, question: str, *, calls: int = 10) -> Pass:
-        """Run the loop of a pass as its owner would, without the ceilings' finer points."""
+    async def investigate(
+        self,
+        mind: Mind,
+        question: str,
+        *,
+        calls: int = 10,
+        before: Pass | None = None,
+        guidance: str = "",
+    ) -> Pass:
+        """Run the loop of a pass as its owner would, without the ceilings' finer points.
+
+        After `before` it is an extension of that pass, whose transcript the mind sees too.
+        """
+        earlier = before.transcript if before else []
+        gaps = before.report["gaps"] if before and before.report else ()
+        known = {
+            found.passage.passage_id
+            for turn in earlier
+            for result in turn.results
+            for found in result.passages
+        }
         done = Pass()
-        known: set[str] = set()
         while len(done.transcript) < MAX_TURNS:
             left = calls - sum(one.tool not in ("conclude_search",) for one in done.calls)
             state = Investigation(
                 question=question,
-                transcript=tuple(done.transcript),
+                transcript=(*earlier, *done.transcript),
                 tools=TOOLS,
                 calls_left=left,
                 words_left=7_500,
+                pass_number=1 if before else 0,
+                remaining_gaps=tuple(gaps),
+                guidance=guidance,
             )
             *_, move = await all_of(mind.investigate(state))
             assert isinstance(move, Move)
