@@ -17,15 +17,27 @@ QUESTION_LIST = json.loads(QUESTIONS.read_text("utf-8"))["questions"]
 
 
 def ask(stack: Stack, prompt: str) -> dict[str, list[dict[str, Any]]]:
-    """The events of one turn by name."""
+    """The events of one turn by name; a checkpoint is answered with what was found so far."""
+    with httpx.Client(
+        base_url=stack.base_url, headers={"X-API-Key": stack.api_key}, timeout=60
+    ) as client:
+        events = streamed(client, "/chat", {"prompt": prompt})
+        for asked in events.get("request_input", []):
+            decision = {
+                **{name: asked[name] for name in ("session_id", "invocation_id", "interrupt_id")},
+                "response": {"action": "synthesize"},
+            }
+            for name, bodies in streamed(client, "/chat/resume", decision).items():
+                events.setdefault(name, []).extend(bodies)
+    return events
+
+
+def streamed(client: httpx.Client, path: str, body: object) -> dict[str, list[dict[str, Any]]]:
     events: dict[str, list[dict[str, Any]]] = {}
-    with (
-        httpx.Client(base_url=stack.base_url, headers={"X-API-Key": stack.api_key}) as client,
-        client.stream("POST", "/chat", json={"prompt": prompt}, timeout=60) as response,
-    ):
+    with client.stream("POST", path, json=body) as response:
         assert response.status_code == 200, response.read()
-        for name, body in frames(response.iter_lines()):
-            events.setdefault(name, []).append(body)
+        for name, told in frames(response.iter_lines()):
+            events.setdefault(name, []).append(told)
     return events
 
 
@@ -68,16 +80,18 @@ def is_right(citations: list[dict[str, Any]], answers: list[dict[str, Any]]) -> 
 def test_ten_questions_are_answered_from_the_right_page_and_two_are_declined(
     stack: Stack,
 ) -> None:
-    wrong = []
+    wrong, asked = [], []
     for question in QUESTION_LIST:
         events = ask(stack, question["text"])
-        assert [body["state"] for body in events["done"]] == ["COMPLETED"]
+        assert events["done"][-1]["state"] == "COMPLETED"
         (answer,) = events["answer"]
         for cited in answer["citations"]:
             if cited["page_index"] >= 0:
                 page = plain(page_text(cited["attachment_key"], cited["page_index"]))
                 assert plain(cited["quote"]) in page, (question["id"], cited)
             assert cited["support"] in ("verified", "weak"), (question["id"], cited)
+        if "request_input" in events:
+            asked.append(question["id"])
         if question["answerable"]:
             right = is_right(answer["citations"], question["answers"])
         else:
@@ -88,6 +102,10 @@ def test_ten_questions_are_answered_from_the_right_page_and_two_are_declined(
             ]
             wrong.append((question["id"], question["text"], cited))
     assert not wrong
+    # Whoever asks too often is not read; what the library cannot answer is always asked about.
+    answerable = {question["id"] for question in QUESTION_LIST if question["answerable"]}
+    assert len(answerable.intersection(asked)) <= 2, asked
+    assert {question["id"] for question in QUESTION_LIST} - answerable <= set(asked)
 
 
 def test_the_streamed_text_is_the_answer_when_nothing_was_reset(stack: Stack) -> None:

@@ -1,5 +1,7 @@
 """When a pass ends, what its report says, and whether a checkpoint follows."""
 
+from dataclasses import replace
+
 import pytest
 
 from services.orchestrator.ceilings import Ceilings, Options
@@ -130,3 +132,27 @@ def test_a_checkpoint_needs_gaps_extensions_and_permission(
 ) -> None:
     options = Options(max_extensions=2, hitl_enabled=enabled)
     assert checkpoint(last, options, extensions_used=used) is why
+
+
+def test_a_report_says_why_the_agent_asked() -> None:
+    said = report([NEW, ASKED], Ending.ASKED, question="?", found_any=True)
+    assert said.justification == "j"
+    both = report([NEW, BOTH], Ending.CONCLUDED, question="?", found_any=True)
+    assert (both.asked, both.justification) == (True, "j")
+
+
+def test_earlier_gaps_stay_open_when_an_extension_says_nothing_of_them() -> None:
+    before = replace(left_open("a", "b"), summary="Earlier.")
+    turns = [turn(CallOutcome.NEW, query="a"), turn(CallOutcome.EMPTY, query="c"), Turn(calls=())]
+    said = report(turns, Ending.SILENT, question="?", found_any=True, before=before)
+    assert said.gaps == ("b", "c")
+    assert said.summary == "Earlier.; a"
+
+
+@pytest.mark.parametrize(("last", "gaps"), [(CONCLUDED, ("g",)), (ASKED, ("m",))])
+def test_an_agent_that_speaks_decides_which_gaps_are_left(
+    last: Turn, gaps: tuple[str, ...]
+) -> None:
+    before = left_open("a")
+    why = Ending.CONCLUDED if last is CONCLUDED else Ending.ASKED
+    assert report([NEW, last], why, question="?", found_any=True, before=before).gaps == gaps
