@@ -42,31 +42,89 @@ export async function* sync() {
 	yield* readFrames(await request('POST', '/library/sync', { body: {} }));
 }
 
+/** Cancel a run. */
+export function cancel({ sessionId, invocationId }) {
+	return send('POST', `/sessions/${sessionId}/cancel`, { body: { invocation_id: invocationId } });
+}
+
+/** Take a run and all later ones back; gives the session without them. */
+export async function rewind({ sessionId, invocationId }) {
+	let { session } = await send('POST', `/sessions/${sessionId}/rewind`, { body: { invocation_id: invocationId } });
+	return session;
+}
+
 /**
- * Ask a question and yield the frames of its run to the end, across lost connections. `onAway` is told
- * each time the gateway cannot be reached. Ends early when the signal aborts.
+ * Ask a question and yield the frames of its run until it is over or waits, across lost connections. `onLink`
+ * is told each time the gateway is lost (`away`) or there again (`live`). Ends early when the signal aborts.
  */
-export async function* ask(question, { signal, onAway }) {
+export async function* ask(question, { signal, onLink }) {
 	// The same key each time: a repeated request finds the run that the first one started.
 	let headers = { 'Idempotency-Key': crypto.randomUUID() };
 	let open = place => (place.invocationId
 		? request('GET', eventsPath(place), { headers: resumeHeaders(place), signal })
 		: request('POST', '/chat', { body: question, headers, signal }));
-	yield* follow({ sessionId: null, invocationId: null, lastId: null }, open, { signal, onAway });
+	yield* follow({ sessionId: null, invocationId: null, lastId: null }, open, { signal, onLink });
 }
 
-/** Follow a run from a position on, the same way. */
-export async function* resume(place, { signal, onAway }) {
+/** Follow a run from a position on through its checkpoints, the same way. */
+export async function* resume(place, { signal, onLink }) {
 	let open = at => request('GET', eventsPath(at), { headers: resumeHeaders(at), signal });
-	yield* follow(place, open, { signal, onAway });
+	yield* follow(place, open, { signal, onLink });
 }
 
-async function* follow(start, open, { signal, onAway }) {
+/** Decide at a checkpoint and yield the frames of the run from there on, the same way. */
+export async function* decide(place, checkpoint, response, options) {
+	let body = {
+		session_id: place.sessionId,
+		invocation_id: place.invocationId,
+		interrupt_id: checkpoint.interrupt_id,
+		response,
+		expected_version: checkpoint.version,
+	};
+	// The same key each time: a repeated request finds the decision that the first one made.
+	let headers = { 'Idempotency-Key': crypto.randomUUID() };
+	yield* goOn(place, '/chat/resume', { body, headers }, options);
+}
+
+/** Let a failed or cancelled run go on and yield its frames from there on, the same way. */
+export async function* retry(place, options) {
+	let body = { invocation_id: place.invocationId };
+	yield* goOn(place, `/sessions/${place.sessionId}/retry`, { body, isOnce: true }, options);
+}
+
+/** Post what makes a run go on; from then on, follow it. */
+async function* goOn(place, path, { body, headers, isOnce = false }, { signal, onLink }) {
+	let attempts = 0;
+	let isPosted = false;
+	let open = async (at) => {
+		if (!isPosted) {
+			attempts += 1;
+			try {
+				let response = await request('POST', path, { body, headers, signal });
+				isPosted = true;
+				return response;
+			}
+			catch (error) {
+				// After a lost reply, a conflict says that the first attempt had its effect.
+				if (!(isOnce && attempts > 1 && error.status === 409)) {
+					throw error;
+				}
+				isPosted = true;
+			}
+		}
+		return request('GET', eventsPath(at), { headers: resumeHeaders(at), signal });
+	};
+	yield* follow(place, open, { signal, onLink });
+}
+
+async function* follow(start, open, { signal, onLink }) {
 	let place = { ...start };
 	let wait = FIRST_WAIT_MS;
 	while (!signal.aborted) {
 		try {
-			for await (let frame of readFrames(await open(place))) {
+			let response = await open(place);
+			onLink('live');
+			for await (let frame of readFrames(response)) {
 				wait = FIRST_WAIT_MS;
 				place.sessionId = frame.data.session_id;
 				place.invocationId = frame.data.invocation_id;
@@ -87,7 +145,7 @@ async function* follow(start, open, { signal, onAway }) {
 				throw error;
 			}
 		}
-		onAway();
+		onLink('away');
 		await pause(wait, signal);
 		wait = Math.min(wait * 2, LONGEST_WAIT_MS);
 	}

@@ -18,9 +18,19 @@ let conversation = createConversation({
 		sessions.select(id);
 	},
 	onIdle: () => sessions.refresh().catch(tellTrouble),
-	onBusy: (isBusy) => {
-		show(at('stop'), isBusy);
-		show(at('send'), !isBusy);
+	onRewound: (prompt) => {
+		// Taken back to be asked better: the words are there to change.
+		if (!at('prompt').value) {
+			at('prompt').value = prompt;
+			fitPrompt();
+		}
+		at('prompt').focus({ preventScroll: true });
+	},
+	onMode: (mode) => {
+		show(at('stop'), mode === 'running');
+		show(at('send'), mode !== 'running');
+		at('send').disabled = mode === 'waiting';
+		at('prompt').placeholder = mode === 'waiting' ? 'Decide above first' : 'Ask your library';
 	},
 });
 let hasEntered = false;

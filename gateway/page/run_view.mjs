@@ -1,6 +1,7 @@
 // What a run looks like after its events, as plain values. Pure.
 
 const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED', 'REWOUND']);
+const STATES_BY_CHANGE = { cancelled: 'CANCELLED', rewound: 'REWOUND' };
 
 /** A run that was just asked for. */
 export function newView(prompt) {
@@ -22,12 +23,18 @@ export function newView(prompt) {
 		attempt: 0,
 		answer: null,
 		error: null,
+		checkpoints: [],
+		sent: null,
+		refusal: null,
+		isChanging: false,
+		isLast: true,
 		link: 'live',
 	};
 }
 
 /** A run as a message of GET /sessions/{id}. */
 export function viewOfMessage(sessionId, message) {
+	let started = message.started?.ceilings ?? null;
 	return {
 		...newView(message.prompt),
 		sessionId,
@@ -36,7 +43,8 @@ export function viewOfMessage(sessionId, message) {
 		state: message.state,
 		stage: message.stage,
 		warnings: message.started?.warnings ?? [],
-		ceilings: message.started?.ceilings ?? null,
+		ceilings: message.checkpoints.reduce(ceilingsAfter, started),
+		checkpoints: message.checkpoints,
 		steps: message.steps,
 		thoughts: message.thoughts,
 		report: message.report,
@@ -80,11 +88,28 @@ export function reduce(view, frame) {
 		case 'error':
 			// Without an id the stream broke off, not the run.
 			return frame.id === null ? next : { ...next, error: data, state: 'FAILED' };
+		case 'request_input':
+			return { ...next, state: 'AWAITING_INPUT', checkpoints: withCheckpoint(view.checkpoints, { ...data, answered: null }), sent: null, refusal: null };
+		case 'checkpoint_answered':
+			return withDecision(next, data);
+		case 'run_state':
+			return { ...next, state: STATES_BY_CHANGE[data.change] ?? 'RUNNING', error: null, sent: null, isChanging: false };
 		case 'done':
 			return { ...next, state: data.state };
 		default:
 			return next;
 	}
+}
+
+/** The checkpoint that the run waits at, or null. */
+export function pendingCheckpoint(view) {
+	return view.state === 'AWAITING_INPUT' ? view.checkpoints.findLast(one => !one.answered) ?? null : null;
+}
+
+/** Whether the run can go on after what ended it; only the last one of a session can. */
+export function canRetry(view) {
+	let hasFailed = view.state === 'FAILED' && !view.error?.isOurs;
+	return view.isLast && view.invocationId !== null && (hasFailed || view.state === 'CANCELLED');
 }
 
 /** Whether nothing more will happen in the run by itself. */
@@ -107,6 +132,23 @@ export function usage(view) {
 		}
 	}
 	return { calls, callLimit, words, wordLimit };
+}
+
+function withCheckpoint(checkpoints, checkpoint) {
+	let known = checkpoints.findIndex(one => one.interrupt_id === checkpoint.interrupt_id);
+	return known < 0 ? [...checkpoints, checkpoint] : checkpoints.with(known, checkpoint);
+}
+
+/** The run goes on; a decision that this page did not send was taken elsewhere. */
+function withDecision(view, data) {
+	let answered = { ...data, isElsewhere: view.sent !== data.interrupt_id };
+	let checkpoints = view.checkpoints.map(one => (one.interrupt_id === data.interrupt_id ? { ...one, answered } : one));
+	let decided = checkpoints.filter(one => one.interrupt_id === data.interrupt_id);
+	return { ...view, state: 'RUNNING', checkpoints, sent: null, refusal: null, ceilings: decided.reduce(ceilingsAfter, view.ceilings) };
+}
+
+function ceilingsAfter(ceilings, { payload, answered }) {
+	return answered?.action === 'extend_budget' ? payload?.next_limits ?? ceilings : ceilings;
 }
 
 function withStep(steps, step) {

@@ -1,13 +1,15 @@
 // One question and its answer: a single bubble from the first step to the sources.
 
+import { createActions } from './actions.mjs';
+import { createCheckpointCard, decisionList } from './checkpoint.mjs';
 import { count, fill, h, plural, show } from './elements.mjs';
 import { prose } from './prose.mjs';
-import { isOver } from './run_view.mjs';
+import { isOver, pendingCheckpoint } from './run_view.mjs';
 import { chipFor, sourceList } from './sources.mjs';
 import { activity, createStepList, gapList, meters, report, summary } from './steps.mjs';
 
 /** A turn with its element; `update` shows a newer view of the run. */
-export function createTurn({ onCitation, onRetry }) {
+export function createTurn({ onCitation, onDecide, ...changes }) {
 	// A heading, so that a screen reader can go from question to question.
 	let question = h('h2', { class: 'question' });
 	// Only this short line is announced; reading out streamed text would never end.
@@ -17,6 +19,10 @@ export function createTurn({ onCitation, onRetry }) {
 	let steps = createStepList();
 	let line = h('summary', { class: 'work-line' });
 	let work = h('details', { class: 'work', open: true }, line, bars, steps.node);
+	let decisions = h('div');
+	let card = createCheckpointCard({ onDecide });
+	let refusal = h('p', { class: 'status failed', role: 'alert' });
+	let actions = createActions(changes);
 	let told = h('div');
 	let thoughts = h('details', { class: 'thoughts' });
 	let answer = h('div', { class: 'answer' });
@@ -24,7 +30,7 @@ export function createTurn({ onCitation, onRetry }) {
 	let node = h('article', { class: 'turn' }, question, h(
 		'div',
 		{ class: 'bubble' },
-		status, warnings, work, thoughts, told, answer, extras,
+		status, warnings, work, thoughts, decisions, told, card.node, answer, extras, refusal, actions.node,
 	));
 	let last = {};
 
@@ -36,7 +42,7 @@ export function createTurn({ onCitation, onRetry }) {
 				fill(question, view.prompt);
 			}
 			if (changed('state', 'stage', 'link', 'error')) {
-				showStatus(status, view, onRetry);
+				showStatus(status, view);
 			}
 			if (changed('warnings')) {
 				fill(warnings, view.warnings.map(text => h('li', {}, text)));
@@ -49,8 +55,21 @@ export function createTurn({ onCitation, onRetry }) {
 				fill(thoughts, h('summary', {}, 'Reasoning'), view.thoughts.map(thought => h('p', {}, thought.text)));
 				show(thoughts, view.thoughts.length > 0);
 			}
-			if (changed('report', 'answer')) {
-				fill(told, view.answer ? null : report(view));
+			let pending = pendingCheckpoint(view);
+			if (changed('report', 'answer', 'state')) {
+				// The card tells what the report of its pass says.
+				fill(told, view.answer || pending ? null : report(view));
+			}
+			if (changed('checkpoints')) {
+				fill(decisions, decisionList(view.checkpoints));
+			}
+			if (changed('checkpoints', 'state', 'sent', 'refusal')) {
+				card.update(pending, view.sent !== null, view.refusal);
+				fill(refusal, view.refusal);
+				show(refusal, view.refusal !== null && pending === null);
+			}
+			if (changed('state', 'invocationId', 'error', 'isChanging', 'isLast')) {
+				actions.update(view);
 			}
 			if (changed('text', 'answer')) {
 				showAnswer(answer, extras, view, onCitation);
@@ -60,12 +79,12 @@ export function createTurn({ onCitation, onRetry }) {
 	};
 }
 
-function showStatus(status, view, onRetry) {
+function showStatus(status, view) {
 	status.className = 'status';
 	if (view.error) {
 		status.classList.add('failed');
-		let again = view.error.retryable || view.error.code === 'UNREACHABLE';
-		fill(status, view.error.message, ' ', again && h('button', { type: 'button', class: 'quiet', onclick: onRetry }, 'Ask again'));
+		fill(status, view.error.message);
+		show(status, true);
 		return;
 	}
 	if (view.link === 'away' && !isOver(view)) {
@@ -74,7 +93,7 @@ function showStatus(status, view, onRetry) {
 		return;
 	}
 	let text = activity(view);
-	status.classList.toggle('busy', !isOver(view) && text !== '');
+	status.classList.toggle('busy', !isOver(view) && pendingCheckpoint(view) === null && text !== '');
 	fill(status, text);
 	show(status, text !== '');
 }
@@ -83,7 +102,7 @@ function showWork({ work, line, bars, steps }, view, last) {
 	show(work, view.steps.length > 0);
 	steps.update(view.steps);
 	fill(bars, meters(view));
-	fill(line, isOver(view) ? `How this was found: ${summary(view)}` : summary(view));
+	fill(line, view.answer ? `How this was found: ${summary(view)}` : summary(view));
 	// Folded once when the run is over; a reader who opens it again keeps it open.
 	if (isOver(view) && !isOver({ state: last.state })) {
 		work.removeAttribute('open');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { isOver, newView, reduce, usage, viewOfMessage } from '../../gateway/page/run_view.mjs';
+import { canRetry, isOver, newView, pendingCheckpoint, reduce, usage, viewOfMessage } from '../../gateway/page/run_view.mjs';
 
 let frame = (event, data, id = '1') => ({ event, id, data: { session_id: 's', invocation_id: 'i', ...data } });
 let after = (...frames) => frames.reduce(reduce, newView('Why?'));
@@ -56,8 +56,73 @@ test('done sets the state and what is unknown changes nothing but the position',
 test('a message of a session looks like the run that was followed', () => {
 	let message = {
 		invocation_id: 'i', prompt: 'Why?', created_at: '', state: 'RUNNING', stage: 'search', last_event_id: '2',
-		started: { prompt: 'Why?', warnings: ['w'], ceilings: null }, steps: [], thoughts: [], report: null, rerank: null, answer: null, error: null,
+		started: { prompt: 'Why?', warnings: ['w'], ceilings: null }, steps: [], thoughts: [], checkpoints: [], report: null, rerank: null, answer: null, error: null,
 	};
 	let followed = after(frame('run_started', { prompt: 'Why?', warnings: ['w'] }), frame('stage', { stage: 'search', pass: 0 }, '2'));
 	assert.deepEqual(viewOfMessage('s', message), followed);
+});
+
+let limits = calls => ({ calls, words: calls * 750, passages: calls + 5 });
+let question = (number = 1) => ({
+	interrupt_id: `interrupt_ext_${number}`, kind: 'budget', version: 1, message: 'Gaps.',
+	payload: { extension_number: number, max_extensions: 2, gaps: ['Dose'], limits: limits(5 + 5 * number), next_limits: limits(10 + 5 * number) },
+});
+let asked = (number, id = '5') => frame('request_input', question(number), id);
+let answered = (action, number = 1) => frame('checkpoint_answered', { interrupt_id: `interrupt_ext_${number}`, action, answered_by: 'ada' }, '6');
+
+test('a run waits from the question to its answer', () => {
+	let waiting = after(asked(1));
+	assert.equal(waiting.state, 'AWAITING_INPUT');
+	assert.ok(!isOver(waiting));
+	assert.equal(pendingCheckpoint(waiting).interrupt_id, 'interrupt_ext_1');
+	let going = reduce(waiting, answered('synthesize'));
+	assert.deepEqual([going.state, pendingCheckpoint(going)], ['RUNNING', null]);
+	assert.equal(pendingCheckpoint(reduce(going, asked(2))).interrupt_id, 'interrupt_ext_2');
+});
+
+test('a granted extension raises the limits, a synthesis does not', () => {
+	let extended = usage(after(asked(1), answered('extend_budget')));
+	assert.deepEqual([extended.callLimit, extended.wordLimit], [15, 11250]);
+	assert.equal(usage(after(asked(1), answered('synthesize'))).callLimit, 0);
+});
+
+test('a decision that was not sent from here was taken elsewhere', () => {
+	let ours = reduce({ ...after(asked(1)), sent: 'interrupt_ext_1' }, answered('synthesize'));
+	assert.equal(ours.checkpoints[0].answered.isElsewhere, false);
+	assert.equal(ours.sent, null);
+	assert.equal(after(asked(1), answered('synthesize')).checkpoints[0].answered.isElsewhere, true);
+});
+
+test('a repeated question is not asked twice', () => {
+	assert.equal(after(asked(1), asked(1)).checkpoints.length, 1);
+});
+
+test('a change from outside ends a run or lets it go on without its failure', () => {
+	let change = what => frame('run_state', { change: what, by: 'ada' }, '9');
+	let cancelled = after(asked(1), change('cancelled'));
+	assert.deepEqual([cancelled.state, pendingCheckpoint(cancelled)], ['CANCELLED', null]);
+	assert.equal(after(change('rewound')).state, 'REWOUND');
+	let failed = after(frame('error', { code: 'X', message: 'No.', retryable: true }, '4'));
+	assert.deepEqual([reduce(failed, change('retried')).state, reduce(failed, change('retried')).error], ['RUNNING', null]);
+});
+
+test('only the last run of a session that failed or was cancelled can go on', () => {
+	let failed = after(frame('error', { code: 'X', message: 'No.', retryable: false }, '4'));
+	assert.ok(canRetry(failed));
+	assert.ok(canRetry(after(frame('done', { state: 'CANCELLED' }))));
+	assert.ok(!canRetry({ ...failed, isLast: false }));
+	assert.ok(!canRetry({ ...failed, error: { ...failed.error, isOurs: true } }));
+	assert.ok(!canRetry({ ...newView('Why?'), state: 'FAILED' }));
+	assert.ok(!canRetry(after(frame('done', { state: 'COMPLETED' }))));
+});
+
+test('a reloaded run waits at its checkpoint with the limits of its last extension', () => {
+	let message = {
+		invocation_id: 'i', prompt: 'Why?', state: 'AWAITING_INPUT', stage: 'search', last_event_id: '12',
+		started: { warnings: [], ceilings: limits(10) }, steps: [], thoughts: [], report: null, rerank: null, answer: null, error: null,
+		checkpoints: [{ ...question(1), answered: { action: 'extend_budget', answered_by: 'ada' } }, { ...question(2), answered: null }],
+	};
+	let view = viewOfMessage('s', message);
+	assert.equal(pendingCheckpoint(view).interrupt_id, 'interrupt_ext_2');
+	assert.equal(usage(view).callLimit, 15);
 });

@@ -1,0 +1,155 @@
+"""A real Chromium, driven through a pipe by its own protocol."""
+
+import asyncio
+import base64
+import itertools
+import json
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PATIENCE_S = 30
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+)
+
+
+class Page:
+    """One page of the browser."""
+
+    def __init__(self, commands: int, replies: asyncio.StreamReader) -> None:
+        self._commands = commands
+        self._replies = replies
+        self._numbers = itertools.count(1)
+        self._session = ""
+
+    async def open(self) -> None:
+        """Make the page."""
+        target = await self._send("Target.createTarget", url="about:blank")
+        attached = await self._send(
+            "Target.attachToTarget", targetId=target["targetId"], flatten=True
+        )
+        self._session = attached["sessionId"]
+
+    async def visit(self, url: str) -> None:
+        """Go to an address, also when only its fragment differs."""
+        await self._send("Page.navigate", url=url)
+
+    async def reload(self) -> None:
+        """Load the page again."""
+        await self._send("Page.reload")
+
+    async def evaluate(self, expression: str) -> Any:
+        """The value of a JavaScript expression."""
+        reply = await self._send("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in reply, reply
+        return reply["result"].get("value")
+
+    async def shows(self, text: str) -> None:
+        """Wait until the page shows a text."""
+        await self.holds(f"document.body?.innerText.includes({json.dumps(text)})")
+
+    async def holds(self, expression: str) -> None:
+        """Wait until a JavaScript expression holds."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                # A page tells nobody that it has changed.
+                while not await self.evaluate(f"Boolean({expression})"):  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            shown = await self.evaluate("document.body?.innerText")
+            raise AssertionError(f"{expression} does not hold; the page shows: {shown}") from None
+
+    async def click(self, label: str) -> None:
+        """Click the button whose text begins so."""
+        button = (
+            "[...document.querySelectorAll('button')].find(b => b.checkVisibility() && !b.disabled"
+            f" && b.textContent.startsWith({json.dumps(label)}))"
+        )
+        await self.holds(button)
+        await self.evaluate(f"{button}.click()")
+
+    async def picture(self, *, width: int, dark: bool = False) -> bytes:
+        """The whole page as a PNG."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        await self._send("Emulation.setEmulatedMedia", features=[scheme])
+        await self._send(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=900,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        shot = await self._send("Page.captureScreenshot", captureBeyondViewport=True)
+        return base64.b64decode(shot["data"])
+
+    async def _send(self, method: str, **params: Any) -> dict[str, Any]:
+        number = next(self._numbers)
+        message = {"id": number, "method": method, "params": params}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._commands, json.dumps(message).encode() + b"\0")
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                reply = json.loads((await self._replies.readuntil(b"\0"))[:-1])
+                if reply.get("id") == number:
+                    assert "error" not in reply, reply
+                    result: dict[str, Any] = reply["result"]
+                    return result
+
+
+@asynccontextmanager
+async def browser_page(folder: Path) -> AsyncIterator[Page]:
+    """A page of a fresh browser."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("NEEDS CHROMIUM: it is not installed, so the page was not tried in a browser")
+    their_commands, our_commands = os.pipe()
+    our_replies, their_replies = os.pipe()
+
+    def place_pipes() -> None:
+        # The browser reads commands from 3 and writes replies to 4; either may be in use.
+        commands, replies = os.dup(their_commands), os.dup(their_replies)
+        high = (os.dup2(commands, 103), os.dup2(replies, 104))
+        os.dup2(high[0], 3)
+        os.dup2(high[1], 4)
+
+    process = await asyncio.create_subprocess_exec(
+        program,
+        *FLAGS,
+        f"--user-data-dir={folder}",
+        preexec_fn=place_pipes,
+        close_fds=False,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    os.close(their_commands)
+    os.close(their_replies)
+    replies = asyncio.StreamReader(limit=2**26)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(replies), os.fdopen(our_replies, "rb")
+    )
+    try:
+        page = Page(our_commands, replies)
+        await page.open()
+        yield page
+    finally:
+        process.kill()
+        await process.wait()
+        transport.close()
+        os.close(our_commands)
