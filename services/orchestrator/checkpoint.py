@@ -105,7 +105,7 @@ def interrupt_id(extension: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Progress:
     """Where a run is when a pass has ended."""
 
     harness: Harness
@@ -119,20 +119,20 @@ class Standing:
 def budget_question(
     report: Report,
     why: Trigger,
-    standing: Standing,
+    progress: Progress,
     *,
     version: int,
     expires_at: datetime | None,
 ) -> Question:
     """The question whether a search that left gaps may go on."""
-    number = standing.extensions + 1
-    evidence = list(standing.evidence)
+    number = progress.extensions + 1
+    evidence = list(progress.evidence)
     documents = list(dict.fromkeys(one.passage.document.id for one in evidence))
-    limits = standing.harness.ceilings(standing.extensions)
-    usage = standing.usage
+    limits = progress.harness.ceilings(progress.extensions)
+    usage = progress.usage
     budget: dict[str, Any] = {
         "extension_number": number,
-        "max_extensions": standing.options.max_extensions,
+        "max_extensions": progress.options.max_extensions,
         "trigger": f"EXTENSION_TRIGGER_{why.name}",
         "covered_summary": report.summary,
         "gaps": list(report.gaps),
@@ -143,7 +143,7 @@ def budget_question(
             "documents": len(documents),
         },
         "limits": asdict(limits),
-        "next_limits": asdict(standing.harness.ceilings(number)),
+        "next_limits": asdict(progress.harness.ceilings(number)),
     }
     if report.justification:
         budget["justification"] = report.justification
@@ -163,7 +163,7 @@ def budget_question(
         kind=Kind.BUDGET,
         version=version,
         payload=payload,
-        snapshot=_snapshot(report, limits, standing, evidence, documents),
+        snapshot=_snapshot(report, limits, progress, evidence, documents),
         expires_at=expires_at,
     )
 
@@ -171,7 +171,7 @@ def budget_question(
 def _snapshot(
     report: Report,
     limits: Ceilings,
-    standing: Standing,
+    progress: Progress,
     evidence: list[Evidence],
     documents: list[str],
 ) -> dict[str, Any]:
@@ -179,11 +179,11 @@ def _snapshot(
     return {
         "covered_summary": report.summary,
         "gaps": list(report.gaps),
-        "extension_count": standing.extensions,
-        "call_count": standing.usage.calls,
-        "word_count": standing.usage.words,
+        "extension_count": progress.extensions,
+        "call_count": progress.usage.calls,
+        "word_count": progress.usage.words,
         "extension_requested": report.asked,
-        "completed_extensions": list(range(1, standing.extensions + 1)),
+        "completed_extensions": list(range(1, progress.extensions + 1)),
         "ceilings": asdict(limits),
         "seen_passage_ids": [one.passage.id for one in evidence],
         "seen_assets": documents,

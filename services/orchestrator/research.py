@@ -10,7 +10,7 @@ from typing import Any
 
 from services.orchestrator import checkpoint, events, research_pass, trigger
 from services.orchestrator.ceilings import Ceilings, Harness, Options
-from services.orchestrator.checkpoint import Choice, Decision, Question, Standing
+from services.orchestrator.checkpoint import Choice, Decision, Progress, Question
 from services.orchestrator.ledger import Ledger
 from services.orchestrator.research_pass import Agent, Pass
 from services.orchestrator.run import Stage
@@ -64,7 +64,7 @@ async def research(
             return Outcome(report=report, ceilings=brief.ceilings)
         known = ledger.checkpoint(checkpoint.interrupt_id(number + 1))
         if known is None or known.decision is None:
-            standing = Standing(
+            progress = Progress(
                 harness=harness,
                 options=options,
                 extensions=number,
@@ -74,7 +74,7 @@ async def research(
             question = checkpoint.budget_question(
                 report,
                 why,
-                standing,
+                progress,
                 version=known.version + 1 if known else 1,
                 expires_at=datetime.now(UTC) + errand.patience if errand.patience else None,
             )

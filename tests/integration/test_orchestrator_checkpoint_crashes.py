@@ -5,9 +5,11 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
+import grpc
 import pytest
 from sqlalchemy import text
 
+from services.chassis.errors import ServiceError
 from services.orchestrator.errors import Stale
 from services.orchestrator.run import Lease
 from services.orchestrator.store.database import Database
@@ -29,6 +31,10 @@ from tests.servers import NatsServer
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 
 TAKEOVER_S = 10
+
+
+class Broken(ServiceError):
+    code, reason = grpc.StatusCode.FAILED_PRECONDITION, "BROKEN"
 
 
 @pytest.fixture
@@ -135,6 +141,23 @@ async def test_a_run_goes_on_at_whichever_process_is_left(
     async with orchestrator_process(database_url, nats_server.url, peers) as (_, third):
         page = await finish_second_extension(third, turn)
     assert_whole(page, peers)
+
+
+async def test_a_failure_in_an_extension_keeps_the_decision_for_the_retry(
+    database_url: str, nats_server: NatsServer, peers: ResearchPeers
+) -> None:
+    async with orchestrator(settings_for(database_url, nats_server.url, peers)) as chat:
+        turn = await chat.start(QUESTION)
+        await chat.waiting(turn)
+        peers.synth.errors["Investigate"] = [Broken("The model is out of credit.")]
+        await chat.decide(turn, EXTEND, guidance="Naps.")
+        failed = await chat.finished(turn)
+        assert failed.state == pb.RUN_STATE_FAILED
+        assert failed.events[-1].error.code == "BROKEN"
+        after = await chat.retry(turn)
+        assert after == failed.last_sequence
+        page = await finish_second_extension(chat, turn)
+    assert_whole(page, peers, lost=1)
 
 
 async def test_the_late_write_of_a_holder_that_was_replaced_asks_nothing(

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from services.orchestrator import checkpoint, events
 from services.orchestrator.ceilings import Harness, Options
-from services.orchestrator.checkpoint import Standing
+from services.orchestrator.checkpoint import Progress
 from services.orchestrator.run import Action, ClaimedRun, Stage, Usage
 from services.orchestrator.store.control import Target
 from services.orchestrator.store.database import Database
@@ -54,7 +54,7 @@ def asking(*, version: int = 1, expires_at: datetime | None = None) -> Entry:
     question = checkpoint.budget_question(
         REPORT,
         Trigger.GAPS,
-        Standing(
+        Progress(
             harness=Harness(),
             options=Options(max_extensions=2, hitl_enabled=True),
             extensions=0,

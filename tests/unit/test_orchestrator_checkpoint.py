@@ -9,7 +9,7 @@ from google.protobuf.json_format import ParseDict
 
 from services.orchestrator import checkpoint
 from services.orchestrator.ceilings import Harness, Options
-from services.orchestrator.checkpoint import Choice, Kind, Question, Standing
+from services.orchestrator.checkpoint import Choice, Kind, Progress, Question
 from services.orchestrator.passages import Document, Evidence, Item, Passage
 from services.orchestrator.run import Usage
 from services.orchestrator.trigger import Ending, Report, Trigger
@@ -53,7 +53,7 @@ def evidence(passage_id: str, document_id: str) -> Evidence:
 
 
 def question(extensions: int = 0, **changes: Any) -> Question:
-    standing = Standing(
+    progress = Progress(
         harness=Harness(),
         options=Options(max_extensions=2, hitl_enabled=True),
         extensions=extensions,
@@ -61,7 +61,7 @@ def question(extensions: int = 0, **changes: Any) -> Question:
         evidence=(evidence("p1", "d1"), evidence("p2", "d2"), evidence("p3", "d1")),
     )
     values: dict[str, Any] = {"version": 1, "expires_at": None, **changes}
-    return checkpoint.budget_question(REPORT, Trigger.AGENT, standing, **values)
+    return checkpoint.budget_question(REPORT, Trigger.AGENT, progress, **values)
 
 
 @pytest.mark.parametrize(

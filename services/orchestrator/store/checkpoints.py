@@ -1,6 +1,5 @@
 """Decisions on checkpoints: each is one conditional write, made by a person or by the deadline."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.orchestrator import checkpoint, passages
 from services.orchestrator import run as states
-from services.orchestrator.checkpoint import CheckpointState, Choice, Kind
+from services.orchestrator.checkpoint import CheckpointState, Choice
 from services.orchestrator.errors import (
     ActionNotOffered,
     CheckpointExpired,
@@ -23,7 +22,7 @@ from services.orchestrator.errors import (
 from services.orchestrator.passages import Passage
 from services.orchestrator.run import Action, Stage
 from services.orchestrator.store import request_keys
-from services.orchestrator.store.database import Database, as_json
+from services.orchestrator.store.database import Database
 from services.orchestrator.store.request_keys import Request
 
 
@@ -112,6 +111,7 @@ EXPIRE = text(f"""
         SELECT run.id, due.interrupt_id
         FROM checkpoint AS due JOIN run ON run.id = due.run_id
         WHERE due.state = 'PENDING' AND due.expires_at <= clock_timestamp()
+          AND due.kind = ANY(:kinds)
         ORDER BY due.expires_at LIMIT :limit FOR UPDATE OF run SKIP LOCKED
     ) {ANSWER}
 """)
@@ -224,7 +224,7 @@ def _answering(choice: Choice | None, guidance: str, by: str) -> dict[str, Any]:
     stage = Stage.SEARCH if extends else Stage.RERANK
     return {
         "choice": choice or "",
-        "guidance": json.loads(as_json(guidance)),
+        "guidance": guidance,
         "action": f"DECISION_ACTION_{choice}",
         "by": by,
         "kinds": list(checkpoint.kinds_that_offer(choice)),
@@ -248,9 +248,11 @@ async def _refusal(connection: AsyncConnection, answer: Answer) -> Exception:
         return CheckpointExpired(f"The time to answer {name!r} is over.")
     if now.state != CheckpointState.PENDING:
         return _stale(answer, now)
-    if answer.choice not in checkpoint.OFFERED[Kind(now.kind)]:
-        offered = ", ".join(one.lower() for one in checkpoint.OFFERED[Kind(now.kind)])
-        return ActionNotOffered(f"{name!r} cannot be answered so; it offers {offered}.")
+    # A kind of newer code offers nothing that this one could take.
+    offered = checkpoint.OFFERED.get(now.kind, ())
+    if answer.choice not in offered:
+        known = ", ".join(one.lower() for one in offered) or "nothing that is known here"
+        return ActionNotOffered(f"{name!r} cannot be answered so; it offers {known}.")
     return VersionConflict(
         f"{name!r} has version {now.version}, not {answer.expected_version}; look at it again.",
         version=now.version,

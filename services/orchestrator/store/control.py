@@ -30,7 +30,8 @@ LOCK = text("SELECT id FROM session WHERE id = :session_id AND owner = :owner FO
 RUNS = text("""
     SELECT id, ordinal, state FROM run
     WHERE session_id = :session_id AND kind = 'chat' AND ordinal >= (
-        SELECT ordinal FROM run WHERE id = :run_id AND session_id = :session_id)
+        SELECT ordinal FROM run
+        WHERE id = :run_id AND session_id = :session_id AND kind = 'chat')
     ORDER BY ordinal FOR UPDATE
 """)
 CHANGE = text("""
