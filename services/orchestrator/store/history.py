@@ -1,5 +1,6 @@
 """Steps, evidence and events of a run: each step is one statement, fenced by the lease's epoch."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -171,9 +172,13 @@ class History:
 
     async def load(self, run_id: str) -> Recorded:
         """What a run has recorded so far; to be called by its holder."""
-        steps = await self._database.fetch(STEPS, {"run_id": run_id})
-        found = await self._database.fetch(EVIDENCE, {"run_id": run_id})
-        asked = await self._database.fetch(CHECKPOINTS, {"run_id": run_id})
+        # The lease keeps all writers but the holder out, so three moments are one.
+        steps, found, asked = await asyncio.gather(
+            *(
+                self._database.fetch(statement, {"run_id": run_id})
+                for statement in (STEPS, EVIDENCE, CHECKPOINTS)
+            )
+        )
         return Recorded(
             steps={
                 row.key: Step(
