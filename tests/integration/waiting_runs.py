@@ -1,5 +1,6 @@
 """Runs that wait at their first checkpoint, written by the store alone."""
 
+from dataclasses import asdict
 from datetime import datetime
 from uuid import uuid4
 
@@ -23,17 +24,19 @@ REPORT = Report(
 )
 
 
-async def start_run(database: Database, *, owner: str = "ada", session_id: str = "") -> Target:
-    """A queued run."""
+async def start_run(
+    database: Database, *, owner: str = "ada", session_id: str = "", prompt: str = "Why?"
+) -> Target:
+    """A queued run under the usual ceilings."""
     started = await Runs(database).start_turn(
         Turn(
             owner=owner,
             session_id=session_id,
-            prompt="Why?",
+            prompt=prompt,
             active_items=(),
             scope={},
             options={"max_extensions": 2, "hitl_enabled": True},
-            ceilings={},
+            ceilings=asdict(Harness()),
             trace={},
             events=[events.stage_entered(Stage.CONVERSE, 0)],
             idempotency_key="",
