@@ -56,9 +56,17 @@ class Manner:
 
 def ask_question(connected: Connected, prompt: str, session: str | None, manner: Manner) -> int:
     """Ask and see the run through; returns the exit code."""
-    return see_through(
-        connected, WatchedRun(), lambda client: client.ask(prompt, session_id=session), manner
-    )
+    try:
+        return see_through(
+            connected, WatchedRun(), lambda client: client.ask(prompt, session_id=session), manner
+        )
+    except Refused as refused:
+        if refused.code != "PENDING_CHECKPOINT" or session is None:
+            raise
+        raise NothingToDo(
+            f"The session waits for a decision: {manner.command('resume', session)}\n"
+            f"or take its last question back: {manner.command('rewind', session)}"
+        ) from refused
 
 
 def take_up(connected: Connected, session: str, decision: Decision | None, manner: Manner) -> int:

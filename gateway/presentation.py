@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterable
 
 from gateway import events, wire
+from gateway.checkpoint_card import card_lines
 from gateway.plain_text import clean, counted, one_line
 
 SUPPORT_MARKS = {
@@ -173,5 +174,9 @@ def session_lines(session: wire.Session) -> Iterable[str]:
             yield from answer_lines(message.answer)
         elif message.error is not None:
             yield f"Failed: {one_line(message.error.message, 300)}"
+        elif message.pending_hitl is not None:
+            yield from card_lines(message.pending_hitl)
+            yield ""
+            yield f"Decide with: zocrates resume {session.id}"
         else:
             yield f"({message.state.lower().replace('_', ' ')})"

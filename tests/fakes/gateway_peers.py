@@ -170,6 +170,15 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
     ) -> chat.StartTurnResponse:
         self._enter(context)
         self.turns.append(request)
+        for earlier in self.runs.values():
+            if earlier.session_id == request.session_id and earlier.pending is not None:
+                raise refusal(
+                    grpc.StatusCode.FAILED_PRECONDITION,
+                    "PENDING_CHECKPOINT",
+                    "The session waits.",
+                    interrupt_id=earlier.pending.interrupt_id,
+                    run_id=earlier.run_id,
+                )
         run = self.add(owner=owner_of(context), prompt=request.prompt)
         return chat.StartTurnResponse(session_id=run.session_id, run_id=run.run_id)
 

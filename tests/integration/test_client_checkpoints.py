@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import psutil
 import pytest
 
 from gateway.client import Client, RunId
@@ -75,6 +76,13 @@ class AtTerminal:
                 piece = await asyncio.to_thread(os.read, self._terminal, 4096)
                 self.screen += piece.decode(errors="replace")
         self.screen = self.screen.split(text, 1)[1]
+
+    async def is_asked(self) -> None:
+        """Wait until the command asks for the decision and reads what is typed."""
+        await self.sees("Your decision")
+        # A signal between prompt and reading would be noticed with the next key only.
+        command = psutil.Process(self.process.pid)
+        await until(lambda: command.status() == psutil.STATUS_SLEEPING)
 
     async def ends(self) -> int:
         """The exit code."""
@@ -208,6 +216,17 @@ async def test_a_decision_that_contradicts_itself_is_wrong_usage(
     assert (await zocrates(stage, "resume", "a" * 32, *words)).returncode == 2
 
 
+async def test_a_question_to_a_waiting_session_is_told_the_commands(stage: Stage) -> None:
+    run = waiting(stage)
+    refused = await zocrates(stage, "ask", "More?", "--session", run.session_id)
+    assert refused.returncode == 1
+    assert f"zocrates resume {run.session_id}" in refused.stderr
+    assert f"zocrates rewind {run.session_id}" in refused.stderr
+    shown = await zocrates(stage, "sessions", run.session_id)
+    assert "Deep Research: Extension 1 of 2" in shown.stdout
+    assert f"zocrates resume {run.session_id}" in shown.stdout
+
+
 async def test_a_failed_run_is_retried_and_a_run_cancelled_and_taken_back(stage: Stage) -> None:
     run = stage.orchestrator.add()
     run.record(**FAILURE)
@@ -266,7 +285,7 @@ async def test_a_person_who_is_too_late_sees_who_decided_and_the_rest(stage: Sta
 async def test_a_decision_can_wait(stage: Stage, keys: str, code: int) -> None:
     run = waiting(stage)
     async with at_terminal(stage, "resume", run.session_id) as person:
-        await person.sees("Your decision")
+        await person.is_asked()
         person.type(keys)
         await person.sees(f"zocrates resume {run.session_id} --extend")
         assert await person.ends() == code

@@ -204,18 +204,12 @@ async def test_a_run_of_another_owner_cannot_be_decided(stage: Stage) -> None:
 
 
 async def test_a_question_to_a_waiting_session_is_told_what_to_do(stage: Stage) -> None:
-    stage.orchestrator.refuses = refusal(
-        grpc.StatusCode.FAILED_PRECONDITION,
-        "PENDING_CHECKPOINT",
-        "It waits.",
-        interrupt_id="interrupt_ext_1",
-        run_id="b" * 32,
-    )
-    reply = await stage.http.post("/chat", json={"prompt": "More?", "session_id": "a" * 32})
+    run = waiting(stage)
+    reply = await stage.http.post("/chat", json={"prompt": "More?", "session_id": run.session_id})
     assert told(reply) == (409, "PENDING_CHECKPOINT")
     assert reply.json()["detail"] == {
         "interrupt_id": "interrupt_ext_1",
-        "invocation_id": "b" * 32,
+        "invocation_id": run.run_id,
     }
     assert "resolve" in reply.json()["error"]
     assert "rewind" in reply.json()["error"]
