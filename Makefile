@@ -57,7 +57,7 @@ test-unit: setup ## Run the tests that need no server
 	$(BIN)/python -m pytest tests/unit tests/architecture
 
 test-integration: setup ## Run the tests of one process with real servers
-	$(BIN)/python -m pytest tests/integration tests/contract
+	$(BIN)/python -m pytest tests/integration
 
 test-e2e: setup ## Run the tests of the whole stack
 	$(BIN)/python -m pytest tests/e2e
