@@ -17,18 +17,32 @@ ENOUGH = 0.5
 # However similar a passage is, this share of the words it must hold.
 LEAST_SHARE = 0.33
 # With another language than the question's, words cannot meet; only a high similarity counts.
-SIMILAR_ACROSS_LANGUAGES = 0.55
+SIMILAR_ACROSS_LANGUAGES = 0.42
 SAMPLED_CHARS = 4_000
 BEST_DOCUMENTS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A passage with the stems of its title, headings and text, and the similarity if known."""
+    """A passage with the stems of all that is known of it, and the scores that were given to it."""
 
     passage: Passage
     vocabulary: Vocabulary
     similarity: float | None
+    sentence_scores: tuple[float, ...]
+
+    def score_of(self, ordinal: int) -> float | None:
+        """The score of a sentence by its place; None when it was not scored."""
+        return self.sentence_scores[ordinal] if ordinal < len(self.sentence_scores) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A passage, its similarity to a query and the scores of its sentences, if they are known."""
+
+    passage: Passage
+    similarity: float | None = None
+    sentence_scores: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +60,8 @@ class Finding:
     missing: tuple[Term, ...]
     """The telling words that no passage holds."""
     is_supported: bool
+    foreign: tuple[Term, ...] = ()
+    """Those of the missing words that name something the library does not deal with."""
 
 
 class Rarity:
@@ -67,14 +83,24 @@ class Rarity:
 class Library:
     """The passages seen, read once for all aspects."""
 
-    def __init__(self, passages: Iterable[tuple[Passage, float | None]], language: str) -> None:
+    def __init__(self, sources: Iterable[Source], language: str) -> None:
         self.readings = [
-            Reading(passage, vocabulary_of(full_text(passage), language), similarity)
-            for passage, similarity in passages
+            Reading(
+                one.passage,
+                vocabulary_of(full_text(one.passage), language),
+                one.similarity,
+                one.sentence_scores,
+            )
+            for one in sources
         ]
         self.language = language
         self.rarity = Rarity([reading.vocabulary for reading in self.readings])
-        self.speaks_the_language = not self.readings or language == self._main_language()
+        self.text_language = self._main_language() if self.readings else language
+        self.speaks_the_language = language == self.text_language
+        self.best_sentence = max(
+            (score for reading in self.readings for score in reading.sentence_scores), default=0.0
+        )
+        """The score of the sentence that answers the question best; 0 when none was scored."""
 
     def _main_language(self) -> str:
         sample = " ".join(reading.passage.text for reading in self.readings)
@@ -82,8 +108,9 @@ class Library:
 
 
 def full_text(passage: Passage) -> str:
-    """The text under its title and headings."""
-    return "\n".join([passage.work.title, *passage.section_path, passage.text])
+    """The text under its title and headings, with who wrote it and when."""
+    work = passage.work
+    return "\n".join([work.title, *work.creators, work.year, *passage.section_path, passage.text])
 
 
 def coverage(terms: Iterable[Term], vocabulary: Vocabulary, rarity: Rarity) -> float:

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from services.synth.aspects import Aspect, aspects_of
-from services.synth.assessment import ENOUGH, LEAST_SHARE, Finding, Library, find
+from services.synth.assessment import (
+    ENOUGH,
+    LEAST_SHARE,
+    SIMILAR_ACROSS_LANGUAGES,
+    Finding,
+    Library,
+    Source,
+    find,
+)
 from services.synth.attribution import introduction, listed
 from services.synth.citations import Numbering, as_plain_markdown, one_line, require_verbatim
 from services.synth.extraction import Chosen, choose
@@ -16,8 +24,8 @@ from services.synth.phrases import Phrases
 from services.synth.polarity import may_disagree
 
 MAX_SENTENCES = 8
-SENTENCES_FOR_ONE = 5
-SENTENCES_PER_ASPECT = 3
+SENTENCES_FOR_ONE = 4
+SENTENCES_PER_ASPECT = 2
 NEAREST_WORKS = 3
 MAX_HINTS = 1
 # An aspect that the search reported as a gap is answered after all only if this much of it is
@@ -36,7 +44,13 @@ class _Part:
 def compose(commission: Commission, phrases: Phrases) -> Answer:
     """The answer from the evidence and nothing else."""
     language = language_of(commission.question)
-    library = Library([(one.passage, None) for one in commission.evidence], language)
+    library = Library(
+        [
+            Source(passage=one.passage, sentence_scores=one.sentence_scores)
+            for one in commission.evidence
+        ],
+        language,
+    )
     findings = [find(aspect, library) for aspect in aspects_of(commission.question)]
     parts = _parts([one for one in findings if _holds(one, commission, library)], library, language)
     answered = {part.aspect.label for part in parts}
@@ -52,13 +66,15 @@ def _holds(finding: Finding, commission: Commission, library: Library) -> bool:
     language = language_of(commission.question)
     reported = any(names_the_same(gap, finding.aspect, language) for gap in commission.gaps)
     if not library.speaks_the_language:
-        # Words of another language prove little either way: the search, which knew similarities,
-        # decided.
+        # Words of another language prove little either way; the model's scores decide, or without
+        # them the search, which knew similarities.
+        if library.best_sentence:
+            return library.best_sentence >= SIMILAR_ACROSS_LANGUAGES and not reported
         return bool(library.readings) and not reported
     if reported:
-        return finding.share >= SURE
+        return finding.share >= SURE and not finding.missing
     # The search also knew similarities; what it found covered needs fewer of the words here.
-    was_covered = finding.aspect.label in commission.covered_summary
+    was_covered = finding.aspect.topic in commission.covered_summary
     return finding.share >= (LEAST_SHARE if was_covered else ENOUGH)
 
 
@@ -88,7 +104,7 @@ class _Writer:
     def answer(self, parts: Sequence[_Part], gaps: Sequence[str], library: Library) -> Answer:
         for part in parts:
             if len(parts) > 1 and part.chosen:
-                self._blocks.append(f"**{as_plain_markdown(part.aspect.label)}**")
+                self._blocks.append(f"**{as_plain_markdown(part.aspect.heading)}**")
             self._blocks += [self._quoted(chosen) for chosen in part.chosen]
         self._blocks += self._hints([chosen for part in parts for chosen in part.chosen])
         if not library.speaks_the_language:

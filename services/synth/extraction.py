@@ -4,18 +4,18 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from services.chassis.words import count_words, cut_at_sentence, sentences
 from services.synth.aspects import Aspect
 from services.synth.assessment import Library, Reading, coverage
 from services.synth.citations import Quote, quote_from
 from services.synth.mind import Passage
 from services.synth.polarity import may_disagree
+from services.synth.statements import statements
 from services.synth.terms import Vocabulary, stems_of
 
-MIN_WORDS = 5
-MAX_WORDS = 80
 # How much of a sentence's score comes from itself, from its passage, and from the passage's rank.
-OWN_SHARE, PASSAGE_SHARE, RANK_SHARE = 0.55, 0.30, 0.15
+OWN_SHARE, PASSAGE_SHARE, RANK_SHARE = 0.65, 0.20, 0.15
+# How much of what comes from the sentence itself is the model's score, where there is one.
+MODEL_SHARE = 0.6
 NUMBER_BONUS = 0.08
 DURATION_BONUS, LASTING_BONUS = 0.12, 0.12
 FINDING_BONUS = 0.06
@@ -23,14 +23,12 @@ FINDING_BONUS = 0.06
 SECOND_HAND_COST = 0.12
 # The reader's own notes are no source as long as a work says it too.
 OWN_NOTE_COST = 0.25
-# Captions, labels and cut-off ends have no full stop.
+# What begins in the middle of a sentence.
 FRAGMENT_COST = 0.15
 REPETITION_COST = 0.4
 # A sentence much weaker than the best one is left out, even if there is room.
-WORTH_QUOTING = 0.68
+WORTH_QUOTING = 0.8
 PER_WORK = 2
-# Above these shares a stretch is a row of a table, or a line of names and titles.
-MAX_NUMBER_SHARE, MAX_CAPITAL_SHARE = 0.4, 0.6
 
 _QUANTITY = re.compile(
     r"\bhow (?:many|much|long|often|old|large|big|far|high|low|few|strong)\b|\bby how\b|"
@@ -64,15 +62,8 @@ _SECOND_HAND = re.compile(
     r"\b(?:and|und|et|y|e|en) (?:colleagues|kollegen|collègues|colegas|colleghi|collega's)\b|"
     r"\([A-Z][^()]*\b(?:19|20)\d\d[a-z]?\)"
 )
-_ENDS = re.compile(r"[.!…。！؟۔｡][\"'”’»)\]」』]*\s*$")
+_MIDDLE = re.compile(r"[a-zà-ÿа-я]{2}")
 _STATISTIC = re.compile(r"\d\s?[%％]|\b[pnrd]\s?[<=>≤≥]|\bCI\b|±|\d[.,]\d")
-# What stands in the head and foot of papers.
-_IMPRINT = re.compile(
-    r"\b10\.\d{4,9}/|\bISSN\b|\bISBN\b|©|@\w|\ball rights reserved\b|"
-    r"^\s*(?:keywords?|key words|schlüsselwörter|schlagwörter|mots[- ]clés|palabras clave|"
-    r"parole chiave|palavras-chave|trefwoorden|ключевые слова|关键词|關鍵詞|キーワード|주제어)\b",
-    re.IGNORECASE,
-)
 _NO_SOURCE = re.compile(
     r"^\W*\d*\W*(?:references?|bibliography|works cited|literature cited|literatur(?:verzeichnis)?|"
     r"références|bibliographie|referencias|bibliografía|bibliografia|referências|literatuur|"
@@ -115,32 +106,6 @@ def choose(
     return chosen
 
 
-def quotable(text: str) -> Iterator[tuple[int, int]]:
-    """Ranges of the text that can be quoted: whole sentences, a very long one cut to its start."""
-    for start, end in sentences(text):
-        words = count_words(text[start:end])
-        if words < MIN_WORDS:
-            continue
-        if words > MAX_WORDS:
-            end = start + len(cut_at_sentence(text[start:end], MAX_WORDS))
-        yield start, end
-
-
-def says_something(text: str, language: str) -> bool:
-    """Whether the stretch is a statement, as far as its looks tell: no question, row or imprint."""
-    if text.rstrip().endswith(("?", "？", "؟")) or _IMPRINT.search(text):
-        return False
-    tokens = text.split()
-    numbers = sum(any(letter.isdigit() for letter in token) for token in tokens)
-    if len(tokens) >= MIN_WORDS and numbers > MAX_NUMBER_SHARE * len(tokens):
-        return False
-    if language == "de":  # its nouns are all in capitals
-        return True
-    longer = [token for token in tokens if len(token) > 3 and token[0].isalpha()]
-    capitals = sum(token[0].isupper() for token in longer)
-    return len(longer) < MIN_WORDS or capitals <= MAX_CAPITAL_SHARE * len(longer)
-
-
 def _only_names_the_work(stems: frozenset[str], title: frozenset[str]) -> bool:
     """Whether little remains without the words of the title, as in a running head."""
     return bool(title) and len(stems - title) <= len(stems & title) / 4
@@ -157,7 +122,7 @@ def _candidates(aspect: Aspect, library: Library, language: str) -> Iterator[Cho
         around = coverage(aspect.terms, reading.vocabulary, library.rarity)
         base = PASSAGE_SHARE * around + RANK_SHARE / (1 + rank / 3)
         base -= OWN_NOTE_COST if reading.passage.work.is_own_note else 0.0
-        for one in _from_passage(aspect, reading, library, language, base, wanted):
+        for one in _from_passage(aspect, reading, library, base, wanted):
             if not _only_names_the_work(one.stems, named):
                 yield one
 
@@ -166,22 +131,31 @@ def _from_passage(
     aspect: Aspect,
     reading: Reading,
     library: Library,
-    language: str,
     base: float,
     wanted: "_Wanted",
 ) -> Iterator[Chosen]:
     passage = reading.passage
-    for start, end in quotable(passage.text):
-        text = passage.text[start:end]
-        if not says_something(text, language):
-            continue
-        stems = stems_of(text, language)
+    language = library.text_language
+    for one in statements(passage.text, language, is_prose=passage.first_page_index is None):
+        text = passage.text[one.start : one.end]
+        stems = stems_of(text, library.language)
         share = coverage(aspect.terms, Vocabulary(stems), library.rarity)
-        if not share and library.speaks_the_language:
+        model = reading.score_of(one.ordinal)
+        if not share and library.speaks_the_language and model is None:
             continue
-        score = base + OWN_SHARE * share + wanted.bonus(text)
-        quote = quote_from(passage.passage_id, passage.text, start, end)
+        score = base + OWN_SHARE * _own(share, model, library) + wanted.bonus(text)
+        quote = quote_from(passage.passage_id, passage.text, one.start, one.end)
         yield Chosen(quote=quote, passage=passage, score=score, stems=stems)
+
+
+def _own(share: float, model: float | None, library: Library) -> float:
+    """What a sentence says by itself: by its words, and by the model in relation to its best."""
+    if model is None or not library.best_sentence:
+        return share
+    relative = model / library.best_sentence
+    if not library.speaks_the_language:
+        return relative
+    return (1 - MODEL_SHARE) * share + MODEL_SHARE * relative
 
 
 class _Wanted:
@@ -200,7 +174,7 @@ class _Wanted:
             bonus += DURATION_BONUS + (LASTING_BONUS if _LASTING.search(text) else 0.0)
         if _SECOND_HAND.search(text):
             bonus -= SECOND_HAND_COST
-        return bonus if _ENDS.search(text) else bonus - FRAGMENT_COST
+        return bonus - FRAGMENT_COST if _MIDDLE.match(text) else bonus
 
 
 def _is_new(one: Chosen, before: Collection[Chosen], here: Collection[Chosen]) -> bool:

@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from services.synth.absence import is_foreign, most_telling, without_term
 from services.synth.aspects import aspects_of, whole
 from services.synth.assessment import Finding, Library, find
+from services.synth.gaps import as_gap
 from services.synth.languages import language_of
 from services.synth.mind import Investigation, Move, Passage, Tool, ToolCall
 from services.synth.phrases import Phrases
+from services.synth.terms import Term
 from services.synth.trail import (
     CONCLUDE,
     EXTEND,
@@ -24,6 +27,7 @@ MAX_TURNS = 3
 HITS_IN_ALL = 24
 MOST_HITS = 10
 FEWEST_HITS = 5
+PROBED_HITS = 3
 WORDS_PER_HIT = 210
 # A hit that carries this share of an aspect is worth reading around.
 WORTH_READING = 0.3
@@ -60,19 +64,36 @@ class _Desk:
         self._tools = {tool.name: tool for tool in investigation.tools}
         self._language = language_of(investigation.question)
         self._aspects = aspects_of(investigation.question)
+        self._whole = whole(investigation.question, self._language).query
         self.trail: Trail = trail_of(investigation)
 
     def findings(self) -> list[Finding]:
         """How well what was seen carries each aspect."""
-        library = Library(
-            [(one.passage, one.similarity) for one in self.trail.seen], self._language
+        library = Library(self.trail.seen, self._language)
+        findings = [find(aspect, library) for aspect in self._aspects]
+        # Words of two languages cannot meet; that one is missing says nothing then.
+        return [self._weighed(one) if library.speaks_the_language else one for one in findings]
+
+    def _weighed(self, finding: Finding) -> Finding:
+        """The finding, without support when the aspect is about something foreign."""
+        foreign = tuple(
+            term
+            for term in finding.missing
+            if is_foreign(term, self._state.question, self._language, self._lift(term))
         )
-        return [find(aspect, library) for aspect in self._aspects]
+        supported = finding.is_supported and not foreign
+        return replace(finding, foreign=foreign, is_supported=supported)
+
+    def _lift(self, term: Term) -> float | None:
+        """How much nearer the library is to the question without the word, as far as is known."""
+        nearest = self.trail.nearest
+        before = nearest.get(query_key(self._whole))
+        after = nearest.get(query_key(without_term(self._whole, term)))
+        return None if before is None or after is None else after - before
 
     def first_searches(self) -> Plan:
         """The whole question and each of its aspects, side by side."""
-        queries = [whole(self._state.question, self._language).query]
-        queries += [aspect.query for aspect in self._aspects]
+        queries = [self._whole, *(aspect.query for aspect in self._aspects)]
         return self._searching(self._new(queries)) or self._nothing_possible()
 
     def closer_look(self, findings: Sequence[Finding]) -> Plan | None:
@@ -80,7 +101,8 @@ class _Desk:
         thin = [finding for finding in findings if not finding.is_supported]
         queries = self._new(query for finding in thin for query in _other_words(finding))
         calls: list[tuple[str, dict[str, object]]]
-        calls = [(SEARCH, {"query": q, "limit": FEWEST_HITS}) for q in queries]
+        calls = [(SEARCH, {"query": q, "limit": PROBED_HITS}) for q in self._probes(findings)]
+        calls += [(SEARCH, {"query": q, "limit": FEWEST_HITS}) for q in queries]
         titles: list[str] = []
         # What is reported in one passage of a paper is often measured in another one.
         for passage in [] if self.trail.read_around else _worth_reading(findings):
@@ -93,10 +115,22 @@ class _Desk:
         said += [self._phrases.reading.format(title=title) for title in dict.fromkeys(titles)]
         return self._plan(calls, " ".join(said))
 
+    def _probes(self, findings: Sequence[Finding]) -> list[str]:
+        """Queries that show whether words missing so far are missing in the whole library."""
+        missing = {term.stem: term for finding in findings for term in finding.missing}
+        asked: list[str] = []
+        for term in most_telling(missing.values()):
+            asked += [without_term(self._whole, term), term.surface]
+        return self._new(asked)
+
     def conclusion(self, findings: Sequence[Finding]) -> Plan:
         """The end of the pass: what is covered and what is not."""
-        covered = [one.aspect.label for one in findings if one.is_supported]
-        gaps = [one.aspect.label for one in findings if not one.is_supported]
+        covered = [one.aspect.topic for one in findings if one.is_supported]
+        gaps = [
+            as_gap(one.aspect, [term.surface for term in one.foreign], self._phrases)
+            for one in findings
+            if not one.is_supported
+        ]
         summary = (
             self._phrases.covered.format(aspects="; ".join(covered))
             if covered

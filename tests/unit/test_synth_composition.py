@@ -90,7 +90,7 @@ def test_evidence_beside_the_question_gives_no_answer_but_the_nearest_works() ->
     result = answer("Does modafinil help airline pilots with narcolepsy?", NAPS, LENS)
     check(result, NAPS, LENS)
     assert not result.answered
-    assert result.gaps == ("Does modafinil help airline pilots with narcolepsy",)
+    assert result.gaps == ("Does modafinil help airline pilots with narcolepsy?",)
     assert result.markdown.startswith(WESTERN["en"].nothing)
     assert "World Health Organization (2019): The ageing eye" in result.markdown
 
@@ -98,7 +98,7 @@ def test_evidence_beside_the_question_gives_no_answer_but_the_nearest_works() ->
 def test_without_evidence_the_library_does_not_answer() -> None:
     result = answer(QUESTION)
     assert (result.answered, result.citations) == (False, ())
-    assert result.gaps == (QUESTION.rstrip("?"),)
+    assert result.gaps == (QUESTION,)
 
 
 def test_a_comparison_is_answered_by_aspect_and_the_missing_side_is_a_gap() -> None:
