@@ -180,8 +180,12 @@ def _split(segment: str, language: str) -> list[Aspect]:
     for chosen, stretch in enumerate(stretches):
         # Asked about one member alone; what is asked about their difference cannot be.
         alone = f"{before}{stretch}{after}"
-        label = f"{stretch} ({segment})" if _sets_apart(segment, language) else alone
-        aspects.append(_member(tokens, operands, chosen, language, label=label, heading=stretch))
+        own = [tokens[at].text for at in operands[chosen]]
+        text, label = alone, alone
+        if _sets_apart(segment, language):
+            text = _without_others(tokens, operands, chosen)
+            label = f"{stretch} ({segment})"
+        aspects.append(_aspect(text, language, own, label, heading=stretch))
     return aspects
 
 
@@ -295,23 +299,13 @@ def _is_content(token: _Token) -> bool:
     return token.role is _Role.CONTENT
 
 
-def _member(
-    tokens: Sequence[_Token],
-    operands: Sequence[range],
-    chosen: int,
-    language: str,
-    *,
-    label: str,
-    heading: str,
-) -> Aspect:
+def _without_others(tokens: Sequence[_Token], operands: Sequence[range], chosen: int) -> str:
     others = {at for number, one in enumerate(operands) if number != chosen for at in one}
-    kept = [
+    return " ".join(
         token.text
         for at, token in enumerate(tokens)
         if at not in others and token.role not in (_Role.LIST, _Role.COMPARE)
-    ]
-    own = [tokens[at].text for at in operands[chosen]]
-    return _aspect(" ".join(kept), language, own, label, heading)
+    )
 
 
 def _split_unspaced(segment: str, language: str) -> list[Aspect]:

@@ -8,6 +8,7 @@ from services.chassis.words import sentences
 from services.synth.aspects import Aspect
 from services.synth.languages import language_of
 from services.synth.mind import Passage
+from services.synth.statements import Statement, statements
 from services.synth.terms import Term, Vocabulary, vocabulary_of
 
 # What some passage must reach: the share of the aspect's telling words that it holds, or the mean
@@ -97,10 +98,28 @@ class Library:
         self.rarity = Rarity([reading.vocabulary for reading in self.readings])
         self.text_language = self._main_language() if self.readings else language
         self.speaks_the_language = language == self.text_language
-        self.best_sentence = max(
-            (score for reading in self.readings for score in reading.sentence_scores), default=0.0
+        self._statements: dict[str, tuple[Statement, ...]] = {}
+        scores = (
+            reading.score_of(one.ordinal)
+            for reading in self.readings
+            if reading.sentence_scores
+            for one in self.statements(reading)
         )
-        """The score of the sentence that answers the question best; 0 when none was scored."""
+        self.best_sentence = max((score for score in scores if score is not None), default=0.0)
+        """The score of the statement that answers the question best; 0 when none was scored."""
+
+    def statements(self, reading: Reading) -> tuple[Statement, ...]:
+        """What can be quoted from a passage."""
+        passage = reading.passage
+        if passage.passage_id not in self._statements:
+            self._statements[passage.passage_id] = tuple(
+                statements(
+                    passage.text,
+                    self.text_language,
+                    is_prose=passage.first_page_index is None,
+                )
+            )
+        return self._statements[passage.passage_id]
 
     def _main_language(self) -> str:
         sample = " ".join(reading.passage.text for reading in self.readings)

@@ -9,7 +9,6 @@ from services.synth.assessment import Library, Reading, coverage
 from services.synth.citations import Quote, quote_from
 from services.synth.mind import Passage
 from services.synth.polarity import may_disagree
-from services.synth.statements import statements
 from services.synth.terms import Vocabulary, stems_of
 
 # How much of a sentence's score comes from itself, from its passage, and from the passage's rank.
@@ -25,9 +24,13 @@ SECOND_HAND_COST = 0.12
 OWN_NOTE_COST = 0.25
 # What begins in the middle of a sentence.
 FRAGMENT_COST = 0.15
+# Of several members of a question, a sentence that names this one or is of a work about it.
+MEMBER_SHARE = 0.2
 REPETITION_COST = 0.4
 # A sentence much weaker than the best one is left out, even if there is room.
-WORTH_QUOTING = 0.8
+WORTH_QUOTING = 0.82
+# The first sentence of an aspect whose best one stands in the answer already.
+WORTH_ADDING = 0.7
 PER_WORK = 2
 
 _QUANTITY = re.compile(
@@ -93,16 +96,15 @@ def choose(
 ) -> list[Chosen]:
     """At most `limit` sentences, best first; none that repeats one that was already taken."""
     pool = sorted(_candidates(aspect, library, language), key=lambda one: -one.score)[:60]
-    if not pool:
-        return []
-    least = WORTH_QUOTING * pool[0].score
     chosen: list[Chosen] = []
+    least = WORTH_ADDING * pool[0].score if pool else 0.0
     while len(chosen) < limit:
         before = [*taken, *chosen]
         open_ones = [one for one in pool if one.score >= least and _is_new(one, before, chosen)]
         if not open_ones:
             break
         chosen.append(max(open_ones, key=lambda one: one.score - _repetition(one, before)))
+        least = WORTH_QUOTING * max(one.score for one in chosen)
     return chosen
 
 
@@ -135,8 +137,7 @@ def _from_passage(
     wanted: "_Wanted",
 ) -> Iterator[Chosen]:
     passage = reading.passage
-    language = library.text_language
-    for one in statements(passage.text, language, is_prose=passage.first_page_index is None):
+    for one in library.statements(reading):
         text = passage.text[one.start : one.end]
         stems = stems_of(text, library.language)
         share = coverage(aspect.terms, Vocabulary(stems), library.rarity)
@@ -144,6 +145,9 @@ def _from_passage(
         if not share and library.speaks_the_language and model is None:
             continue
         score = base + OWN_SHARE * _own(share, model, library) + wanted.bonus(text)
+        if aspect.own:
+            named = Vocabulary(stems | stems_of(passage.work.title, library.language))
+            score += MEMBER_SHARE * coverage(aspect.own, named, library.rarity)
         quote = quote_from(passage.passage_id, passage.text, one.start, one.end)
         yield Chosen(quote=quote, passage=passage, score=score, stems=stems)
 
