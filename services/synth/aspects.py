@@ -65,12 +65,19 @@ class Aspect:
     query: str
     terms: tuple[Term, ...]
     own: tuple[Term, ...]
-    """The terms that set this aspect apart from the others; empty for an undivided question."""
+    """The terms without which nothing is about this aspect; empty for an undivided question."""
+    added: tuple[Term, ...] = ()
+    """The terms of a later sentence beside those of the topic that it borrows."""
 
     @property
     def topic(self) -> str:
         """The label without its question mark, to stand inside a sentence."""
         return self.label.rstrip("?？؟ ")
+
+    @property
+    def focus(self) -> tuple[Term, ...]:
+        """The terms that set this aspect apart from the others."""
+        return self.own or self.added
 
     @property
     def specific(self) -> tuple[Term, ...]:
@@ -157,7 +164,8 @@ def _completed(segment: str, aspect: Aspect, topic: Aspect) -> Aspect:
     borrowed = [term for term in topic.specific if term.stem not in known]
     query = " ".join([aspect.query.rstrip("?？؟. "), *(term.surface for term in borrowed)])
     terms = (*aspect.terms, *borrowed)
-    return replace(aspect, query=shortened(query, terms), terms=terms, own=())
+    query = shortened(query, terms)
+    return replace(aspect, query=query, terms=terms, own=(), added=aspect.specific)
 
 
 def _split(segment: str, language: str) -> list[Aspect]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from services.synth.aspects import Aspect, aspects_of
+from services.synth.aspects import Aspect, aspects_of, whole
 from services.synth.assessment import (
     ENOUGH,
     LEAST_SHARE,
@@ -25,7 +25,7 @@ from services.synth.polarity import may_disagree
 
 MAX_SENTENCES = 8
 SENTENCES_FOR_ONE = 4
-SENTENCES_PER_ASPECT = 2
+SENTENCES_FOR_EACH_OF_TWO, SENTENCES_PER_ASPECT = 3, 2
 NEAREST_WORKS = 3
 MAX_HINTS = 1
 # An aspect that the search reported as a gap is answered after all only if this much of it is
@@ -35,9 +35,9 @@ SURE = 0.85
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """An aspect with the sentences that answer it."""
+    """Sentences under a heading; without one those that answer the question as a whole."""
 
-    aspect: Aspect
+    heading: str
     chosen: tuple[Chosen, ...]
 
 
@@ -52,8 +52,9 @@ def compose(commission: Commission, phrases: Phrases) -> Answer:
         language,
     )
     findings = [find(aspect, library) for aspect in aspects_of(commission.question)]
-    parts = _parts([one for one in findings if _holds(one, commission, library)], library, language)
-    answered = {part.aspect.label for part in parts}
+    held = [one.aspect for one in findings if _holds(one, commission, library)]
+    parts = _parts(held, commission.question, library)
+    answered = {one.label for one in held} if parts else set()
     open_aspects = [one.aspect.label for one in findings if one.aspect.label not in answered]
     gaps = remaining_gaps(commission.gaps, open_aspects, answered, language)
     writer = _Writer(phrases)
@@ -78,17 +79,22 @@ def _holds(finding: Finding, commission: Commission, library: Library) -> bool:
     return finding.share >= (LEAST_SHARE if was_covered else ENOUGH)
 
 
-def _parts(findings: Sequence[Finding], library: Library, language: str) -> list[_Part]:
-    limit = SENTENCES_FOR_ONE if len(findings) == 1 else SENTENCES_PER_ASPECT
+def _parts(aspects: Sequence[Aspect], question: str, library: Library) -> list[_Part]:
+    """The sentences for each aspect; before those of members, what answers all of them at once."""
+    asked: list[tuple[str, Aspect]] = [(one.heading, one) for one in aspects]
+    if len([one for one in aspects if one.own]) > 1:
+        asked.insert(0, ("", whole(question, library.language)))
+    limits = {1: SENTENCES_FOR_ONE, 2: SENTENCES_FOR_EACH_OF_TWO}
+    limit = limits.get(len(asked), SENTENCES_PER_ASPECT)
     taken: list[Chosen] = []
     parts: list[_Part] = []
-    for finding in findings:
+    for heading, aspect in asked:
         room = min(limit, MAX_SENTENCES - len(taken))
-        chosen = choose(finding.aspect, library, language, limit=room, taken=taken)
-        # Without a new sentence the aspect is answered by those that stand there already.
-        if chosen or taken:
-            taken += chosen
-            parts.append(_Part(finding.aspect, tuple(chosen)))
+        chosen = choose(aspect, library, library.language, limit=room, taken=taken)
+        taken += chosen
+        # Without a new sentence an aspect is answered by those that stand there already.
+        if chosen:
+            parts.append(_Part(heading, tuple(chosen)))
     return parts
 
 
@@ -103,8 +109,8 @@ class _Writer:
 
     def answer(self, parts: Sequence[_Part], gaps: Sequence[str], library: Library) -> Answer:
         for part in parts:
-            if len(parts) > 1 and part.chosen:
-                self._blocks.append(f"**{as_plain_markdown(part.aspect.heading)}**")
+            if len(parts) > 1 and part.heading:
+                self._blocks.append(f"**{as_plain_markdown(part.heading)}**")
             self._blocks += [self._quoted(chosen) for chosen in part.chosen]
         self._blocks += self._hints([chosen for part in parts for chosen in part.chosen])
         if not library.speaks_the_language:

@@ -9,64 +9,26 @@ from services.synth.assessment import Library, Reading, coverage
 from services.synth.citations import Quote, quote_from
 from services.synth.mind import Passage
 from services.synth.polarity import may_disagree
+from services.synth.signs import Signs, section_bonus
 from services.synth.terms import Vocabulary, stems_of
 
 # How much of a sentence's score comes from itself, from its passage, and from the passage's rank.
-OWN_SHARE, PASSAGE_SHARE, RANK_SHARE = 0.65, 0.20, 0.15
+OWN_SHARE, PASSAGE_SHARE, RANK_SHARE = 0.75, 0.15, 0.10
 # How much of what comes from the sentence itself is the model's score, where there is one.
 MODEL_SHARE = 0.6
-NUMBER_BONUS = 0.08
-DURATION_BONUS, LASTING_BONUS = 0.12, 0.12
-FINDING_BONUS = 0.06
-# What a work says of another work is better quoted from that one.
-SECOND_HAND_COST = 0.12
 # The reader's own notes are no source as long as a work says it too.
 OWN_NOTE_COST = 0.25
-# What begins in the middle of a sentence.
-FRAGMENT_COST = 0.15
-# Of several members of a question, a sentence that names this one or is of a work about it.
+# A sentence that names what sets this aspect apart, or is of a work about it.
 MEMBER_SHARE = 0.2
-REPETITION_COST = 0.4
+REPETITION_COST = 0.25
+# A second work on the same thing says more than a second sentence of the first.
+SAME_WORK_COST = 0.04
 # A sentence much weaker than the best one is left out, even if there is room.
-WORTH_QUOTING = 0.82
+WORTH_QUOTING = 0.78
 # The first sentence of an aspect whose best one stands in the answer already.
 WORTH_ADDING = 0.7
 PER_WORK = 2
 
-_QUANTITY = re.compile(
-    r"\bhow (?:many|much|long|often|old|large|big|far|high|low|few|strong)\b|\bby how\b|"
-    r"\bwhat (?:dose|percentage|proportion|share|number|rate|age|duration|fraction)\b|"
-    r"\bwie (?:viele?|lange|hoch|oft|groß|stark)\b|\bcombien\b|\bcuánt|\bquant[oiae]\b|\bhoeveel\b|"
-    r"\bhoe (?:lang|vaak|groot)\b|сколько|"
-    r"多少|几|いくつ|何(?:人|回|時間|年|%|％)|どのくらい|얼마|몇|\bكم\b",
-    re.IGNORECASE,
-)
-_DURATION = re.compile(
-    r"\bhow (?:long|soon|quickly)\b|\bby how many (?:minutes|hours|days)\b|\bwie lange\b|"
-    r"\bcombien de temps\b|\bcuánto tiempo\b|\bquanto tempo\b|\bhoe lang\b|как долго|多久|多长时间|"
-    r"どのくらいの時間|何時間|얼마나 오래|كم من الوقت",
-    re.IGNORECASE,
-)
-_SPAN_OF_TIME = re.compile(
-    r"\d\s*-?(?:s|ms|min|h|seconds?|minutes?|hours?|days?|weeks?|months?|years?|sekunden?|"
-    r"minuten?|stunden?|tagen?|wochen?|monaten?|jahren?|secondes?|heures?|jours?|semaines?|mois|"
-    r"ans|segundos?|minutos?|horas?|días?|dias?|semanas?|meses|años?|anos?|ore|giorni|settimane|"
-    r"mesi|anni|uur|dagen|weken|maanden|jaar|секунд\w*|минут\w*|час\w*|дн\w*|недел\w*)\b|"
-    r"\d\s*(?:秒|分|小时|時間|日|天|周|週|月|年|초|분|시간|일|주|개월)",
-    re.IGNORECASE,
-)
-_LASTING = re.compile(
-    r"\b(?:within|until|lasted|lasts|took|takes|dauerte|innerhalb|dura|duró|durou|duurde) "
-    r"(?:\w+ ){0,2}\d",
-    re.IGNORECASE,
-)
-_SECOND_HAND = re.compile(
-    r"\bet al\.|"
-    r"\b(?:and|und|et|y|e|en) (?:colleagues|kollegen|collègues|colegas|colleghi|collega's)\b|"
-    r"\([A-Z][^()]*\b(?:19|20)\d\d[a-z]?\)"
-)
-_MIDDLE = re.compile(r"[a-zà-ÿа-я]{2}")
-_STATISTIC = re.compile(r"\d\s?[%％]|\b[pnrd]\s?[<=>≤≥]|\bCI\b|±|\d[.,]\d")
 _NO_SOURCE = re.compile(
     r"^\W*\d*\W*(?:references?|bibliography|works cited|literature cited|literatur(?:verzeichnis)?|"
     r"références|bibliographie|referencias|bibliografía|bibliografia|referências|literatuur|"
@@ -103,7 +65,7 @@ def choose(
         open_ones = [one for one in pool if one.score >= least and _is_new(one, before, chosen)]
         if not open_ones:
             break
-        chosen.append(max(open_ones, key=lambda one: one.score - _repetition(one, before)))
+        chosen.append(max(open_ones, key=lambda one: one.score - _repetition(one, before, chosen)))
         least = WORTH_QUOTING * max(one.score for one in chosen)
     return chosen
 
@@ -114,7 +76,7 @@ def _only_names_the_work(stems: frozenset[str], title: frozenset[str]) -> bool:
 
 
 def _candidates(aspect: Aspect, library: Library, language: str) -> Iterator[Chosen]:
-    wanted = _Wanted(aspect.query)
+    signs = Signs(aspect.query)
     for rank, reading in enumerate(library.readings):
         if any(_NO_SOURCE.match(title) for title in reading.passage.section_path):
             continue
@@ -123,8 +85,9 @@ def _candidates(aspect: Aspect, library: Library, language: str) -> Iterator[Cho
         named = stems_of(reading.passage.work.title, language)
         around = coverage(aspect.terms, reading.vocabulary, library.rarity)
         base = PASSAGE_SHARE * around + RANK_SHARE / (1 + rank / 3)
+        base += section_bonus(reading.passage.section_path)
         base -= OWN_NOTE_COST if reading.passage.work.is_own_note else 0.0
-        for one in _from_passage(aspect, reading, library, base, wanted):
+        for one in _from_passage(aspect, reading, library, base, signs):
             if not _only_names_the_work(one.stems, named):
                 yield one
 
@@ -134,7 +97,7 @@ def _from_passage(
     reading: Reading,
     library: Library,
     base: float,
-    wanted: "_Wanted",
+    signs: Signs,
 ) -> Iterator[Chosen]:
     passage = reading.passage
     for one in library.statements(reading):
@@ -144,10 +107,10 @@ def _from_passage(
         model = reading.score_of(one.ordinal)
         if not share and library.speaks_the_language and model is None:
             continue
-        score = base + OWN_SHARE * _own(share, model, library) + wanted.bonus(text)
-        if aspect.own:
+        score = base + OWN_SHARE * _own(share, model, library) + signs.bonus(text)
+        if aspect.focus:
             named = Vocabulary(stems | stems_of(passage.work.title, library.language))
-            score += MEMBER_SHARE * coverage(aspect.own, named, library.rarity)
+            score += MEMBER_SHARE * coverage(aspect.focus, named, library.rarity)
         quote = quote_from(passage.passage_id, passage.text, one.start, one.end)
         yield Chosen(quote=quote, passage=passage, score=score, stems=stems)
 
@@ -160,25 +123,6 @@ def _own(share: float, model: float | None, library: Library) -> float:
     if not library.speaks_the_language:
         return relative
     return (1 - MODEL_SHARE) * share + MODEL_SHARE * relative
-
-
-class _Wanted:
-    """What a sentence should hold beside words, going by the form of the question."""
-
-    def __init__(self, query: str) -> None:
-        self._number = _QUANTITY.search(query) is not None
-        self._duration = _DURATION.search(query) is not None
-
-    def bonus(self, text: str) -> float:
-        """What the sentence's looks add to its score, or take from it."""
-        bonus = FINDING_BONUS if _STATISTIC.search(text) else 0.0
-        if self._number and any(letter.isdigit() for letter in text):
-            bonus += NUMBER_BONUS
-        if self._duration and _SPAN_OF_TIME.search(text):
-            bonus += DURATION_BONUS + (LASTING_BONUS if _LASTING.search(text) else 0.0)
-        if _SECOND_HAND.search(text):
-            bonus -= SECOND_HAND_COST
-        return bonus - FRAGMENT_COST if _MIDDLE.match(text) else bonus
 
 
 def _is_new(one: Chosen, before: Collection[Chosen], here: Collection[Chosen]) -> bool:
@@ -195,8 +139,9 @@ def _same_work(one: Chosen, other: Chosen) -> bool:
     return bool(left.title) and (left.title, left.year) == (right.title, right.year)
 
 
-def _repetition(one: Chosen, before: Collection[Chosen]) -> float:
-    return REPETITION_COST * max((_alike(one, other) for other in before), default=0.0)
+def _repetition(one: Chosen, before: Collection[Chosen], here: Collection[Chosen]) -> float:
+    said = REPETITION_COST * max((_alike(one, other) for other in before), default=0.0)
+    return said + SAME_WORK_COST * any(_same_work(one, other) for other in here)
 
 
 def _alike(one: Chosen, other: Chosen) -> float:
