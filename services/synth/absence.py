@@ -21,7 +21,7 @@ MOST_PROBED = 3
 
 # Before these stands what is done or felt, behind them who or what it is about.
 _BEFORE_A_THING = {
-    "en": "in among with for of to by on from against does do did can could is are was were help",
+    "en": "in among with for of by on from against does do did can could is are was were help",
     "de": "in im bei mit für von vom gegen unter an durch beim zur zum hat haben kann können hilft",
     "fr": "dans chez avec pour de du des d en par contre parmi le la les l",
     "es": "en con para de del contra por entre el la los las",
@@ -64,15 +64,17 @@ def is_foreign(term: Term, question: str, language: str, lift: float | None) -> 
         return True
     if lift is not None and lift < HARDLY_KNOWN:
         return False
-    if term.surface[0].isdigit() or (term.weight >= NAME_WEIGHT and not _begins(term, question)):
+    if is_name(term, question):
         return True
     # Without similarities nothing speaks against a synonym.
     return lift is not None and _stands_for_a_thing(term, question, language)
 
 
-def _begins(term: Term, question: str) -> bool:
+def is_name(term: Term, question: str) -> bool:
+    """Whether the word is a number or a name, which other languages write the same."""
     first = _WORD.search(question)
-    return first is not None and term.surface.startswith(first.group())
+    begins = first is not None and term.surface.startswith(first.group())
+    return term.surface[0].isdigit() or (term.weight >= NAME_WEIGHT and not begins)
 
 
 def _stands_for_a_thing(term: Term, question: str, language: str) -> bool:

@@ -1,7 +1,7 @@
 """Writing the answer without a model: quoted sentences, their sources, and what is missing."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from services.synth.aspects import Aspect, aspects_of, whole
@@ -95,6 +95,9 @@ def _parts(aspects: Sequence[Aspect], question: str, library: Library) -> list[_
         # Without a new sentence an aspect is answered by those that stand there already.
         if chosen:
             parts.append(_Part(heading, tuple(chosen)))
+    # A heading over one member alone would leave the reader looking for the others.
+    if len(parts) < len(asked):
+        return [replace(part, heading="") for part in parts]
     return parts
 
 

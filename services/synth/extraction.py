@@ -1,8 +1,8 @@
 """Choosing the sentences of the evidence that say most about an aspect, without saying it twice."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from services.synth.aspects import Aspect
 from services.synth.assessment import Library, Reading, coverage
@@ -28,6 +28,7 @@ WORTH_QUOTING = 0.78
 # The first sentence of an aspect whose best one stands in the answer already.
 WORTH_ADDING = 0.7
 PER_WORK = 2
+POOL = 60
 
 _NO_SOURCE = re.compile(
     r"^\W*\d*\W*(?:references?|bibliography|works cited|literature cited|literatur(?:verzeichnis)?|"
@@ -57,7 +58,7 @@ def choose(
     taken: Sequence[Chosen] = (),
 ) -> list[Chosen]:
     """At most `limit` sentences, best first; none that repeats one that was already taken."""
-    pool = sorted(_candidates(aspect, library, language), key=lambda one: -one.score)[:60]
+    pool = _folded(_candidates(aspect, library, language))[:POOL]
     chosen: list[Chosen] = []
     least = WORTH_ADDING * pool[0].score if pool else 0.0
     while len(chosen) < limit:
@@ -68,6 +69,21 @@ def choose(
         chosen.append(max(open_ones, key=lambda one: one.score - _repetition(one, before, chosen)))
         least = WORTH_QUOTING * max(one.score for one in chosen)
     return chosen
+
+
+def _folded(candidates: Iterable[Chosen]) -> list[Chosen]:
+    """The candidates, best first, each sentence once: with a page where there is one.
+
+    An abstract is often held twice, as a field of the record and on the first page.
+    """
+    found: dict[str, Chosen] = {}
+    for one in sorted(candidates, key=lambda one: -one.score):
+        # A page may break a word where the record does not.
+        text = "".join(letter for letter in one.quote.text if letter.isalnum())
+        known = found.setdefault(text, one)
+        if known.passage.first_page_index is None and one.passage.first_page_index is not None:
+            found[text] = replace(one, score=known.score)
+    return list(found.values())
 
 
 def _only_names_the_work(stems: frozenset[str], title: frozenset[str]) -> bool:

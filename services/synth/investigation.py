@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from services.synth.absence import is_foreign, most_telling, without_term
+from services.synth.absence import is_foreign, is_name, most_telling, without_term
 from services.synth.aspects import aspects_of, whole
 from services.synth.assessment import Finding, Library, find
 from services.synth.gaps import as_gap
@@ -70,19 +70,22 @@ class _Desk:
     def findings(self) -> list[Finding]:
         """How well what was seen carries each aspect."""
         library = Library(self.trail.seen, self._language)
-        findings = [find(aspect, library) for aspect in self._aspects]
-        # Words of two languages cannot meet; that one is missing says nothing then.
-        return [self._weighed(one) if library.speaks_the_language else one for one in findings]
+        return [self._weighed(find(aspect, library), library) for aspect in self._aspects]
 
-    def _weighed(self, finding: Finding) -> Finding:
+    def _weighed(self, finding: Finding, library: Library) -> Finding:
         """The finding, without support when the aspect is about something foreign."""
-        foreign = tuple(
+        question = self._state.question
+        missing = [
             term
             for term in finding.missing
-            if is_foreign(term, self._state.question, self._language, self._lift(term))
+            # Words of two languages cannot meet; only names can be missed.
+            if library.speaks_the_language or is_name(term, question)
+        ]
+        foreign = tuple(
+            term for term in missing if is_foreign(term, question, self._language, self._lift(term))
         )
         supported = finding.is_supported and not foreign
-        return replace(finding, foreign=foreign, is_supported=supported)
+        return replace(finding, missing=tuple(missing), foreign=foreign, is_supported=supported)
 
     def _lift(self, term: Term) -> float | None:
         """How much nearer the library is to the question without the word, as far as is known."""

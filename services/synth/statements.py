@@ -54,9 +54,15 @@ def statements(text: str, language: str, *, is_prose: bool) -> Iterator[Statemen
     `is_prose` says that the text was typed and not laid out on pages: then what lacks a full stop
     is a sentence all the same.
     """
+    after_caption = False
     for ordinal, (start, end) in enumerate(sentences(text)):
         stretch = text[start:end]
-        if not (is_prose or _ENDS.search(stretch)) or not says_something(stretch, language):
+        is_caption, after_caption = after_caption, _is_caption_mark(stretch)
+        if (
+            is_caption
+            or not (is_prose or _ENDS.search(stretch))
+            or not says_something(stretch, language)
+        ):
             continue
         if count_words(stretch) > MAX_WORDS:
             end = start + len(cut_at_sentence(stretch, MAX_WORDS))
@@ -77,14 +83,14 @@ def says_something(text: str, language: str) -> bool:
     return (
         _capital_share(tokens) <= most
         and _has_small_words(text, language)
-        and not _has_glued_caption(text)
+        and not _is_caption_mark(text)
     )
 
 
-def _has_glued_caption(text: str) -> bool:
-    """Whether labels of a picture run into its caption: "Young 41 Old 13 Figure 1."."""
-    caption = _CAPTION.search(text)
-    return caption is not None and text.rstrip().endswith(caption.group())
+def _is_caption_mark(text: str) -> bool:
+    """Whether the stretch ends as "Young 41 Old 13 Figure 1.", before the caption itself."""
+    marks = list(_CAPTION.finditer(text))
+    return bool(marks) and marks[-1].end() == len(text.rstrip())
 
 
 def _has_small_words(text: str, language: str) -> bool:
