@@ -20,7 +20,8 @@ LEAST_SHARE = 0.33
 # With another language than the question's, words cannot meet; only a high similarity counts.
 SIMILAR_ACROSS_LANGUAGES = 0.42
 SAMPLED_CHARS = 4_000
-BEST_DOCUMENTS = 4
+BEST_DOCUMENTS = 8
+PLAIN_READINGS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ def find(aspect: Aspect, library: Library) -> Finding:
         share=max(shares, default=0.0),
         score=score,
         best=tuple(best.values())[:BEST_DOCUMENTS],
-        plainest=_plainest(aspect, [reading for _, reading in scored[:BEST_DOCUMENTS]], library),
+        plainest=_plainest(aspect, [reading for _, reading in scored[:PLAIN_READINGS]], library),
         missing=missing,
         is_supported=supported,
     )

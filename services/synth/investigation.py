@@ -222,9 +222,14 @@ def _worth_reading(findings: Sequence[Finding]) -> list[Passage]:
     places: dict[str, Passage] = {}
     for rank in range(MOST_READINGS):
         for finding in open_ones:
-            if rank < len(finding.best) and finding.score >= WORTH_READING:
-                passage = finding.best[rank]
-                places.setdefault(passage.work.document_id, passage)
+            # An abstract or a note was read whole already; around it is nothing more.
+            paged = [
+                one
+                for one in finding.best
+                if one.first_page_index is not None and not one.work.is_own_note
+            ]
+            if rank < len(paged) and finding.score >= WORTH_READING:
+                places.setdefault(paged[rank].work.document_id, paged[rank])
     return list(places.values())[:MOST_READINGS]
 
 

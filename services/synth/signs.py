@@ -56,7 +56,7 @@ _SECOND_HAND = re.compile(
     r"\b(?:and|und|et|y|e|en) (?:colleagues|kollegen|collègues|colegas|colleghi|collega's)\b|"
     r"\([A-Z][^()]*\b(?:19|20)\d\d[a-z]?\)|"
     r"\b(?:stud(?:y|ies)|trials?|guidance|reviews?|authors|experiments?|results?) (?:\w+ ){0,3}"
-    r"(?:reported|found|concluded|holds?|claimed|suggested|showed|had shown) that\b|"
+    r"(?:reported|found|concluded|holds?|claimed|suggested|showed|had shown) (?:\w+ )?that\b|"
     r"\bin (?:19|20)\d\d an? (?:study|trial)\b"
 )
 # What was asked, planned or done, before anything was found.
