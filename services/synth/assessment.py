@@ -64,6 +64,8 @@ class Finding:
     is_supported: bool
     foreign: tuple[Term, ...] = ()
     """Those of the missing words that name something the library does not deal with."""
+    doubtful: tuple[Term, ...] = ()
+    """Those that may do so."""
 
 
 class Rarity:

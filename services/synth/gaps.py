@@ -17,6 +17,12 @@ def as_gap(aspect: Aspect, things: Sequence[str], phrases: Phrases) -> str:
     return f"{aspect.label} ({phrases.nothing_on.format(things=', '.join(things))})"
 
 
+def as_thing(things: Sequence[str], phrases: Phrases) -> str:
+    """A gap beside an answer: the things that the library says nothing of."""
+    said = phrases.nothing_on.format(things=", ".join(things))
+    return said[:1].upper() + said[1:]
+
+
 def names_the_same(gap: str, aspect: Aspect, language: str) -> bool:
     """Whether a reported gap is this aspect, in these or nearly these words."""
     return (

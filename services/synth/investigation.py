@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from services.synth.absence import is_foreign, is_name, most_telling, without_term
+from services.synth.absence import Standing, is_name, most_telling, standing, without_term
 from services.synth.aspects import aspects_of, whole
 from services.synth.assessment import Finding, Library, find
-from services.synth.gaps import as_gap
+from services.synth.gaps import as_gap, as_thing
 from services.synth.languages import language_of
 from services.synth.mind import Investigation, Move, Passage, Tool, ToolCall
 from services.synth.phrases import Phrases
@@ -81,18 +81,27 @@ class _Desk:
             # Words of two languages cannot meet; only names can be missed.
             if library.speaks_the_language or is_name(term, question)
         ]
-        foreign = tuple(
-            term for term in missing if is_foreign(term, question, self._language, self._lift(term))
+        standings = {term: self._standing(term) for term in missing}
+        foreign = tuple(term for term in missing if standings[term] is Standing.FOREIGN)
+        return replace(
+            finding,
+            missing=tuple(missing),
+            foreign=foreign,
+            doubtful=tuple(term for term in missing if standings[term] is Standing.DOUBTFUL),
+            is_supported=finding.is_supported and not foreign,
         )
-        supported = finding.is_supported and not foreign
-        return replace(finding, missing=tuple(missing), foreign=foreign, is_supported=supported)
 
-    def _lift(self, term: Term) -> float | None:
-        """How much nearer the library is to the question without the word, as far as is known."""
+    def _standing(self, term: Term) -> Standing:
         nearest = self.trail.nearest
         before = nearest.get(query_key(self._whole))
         after = nearest.get(query_key(without_term(self._whole, term)))
-        return None if before is None or after is None else after - before
+        return standing(
+            term,
+            self._state.question,
+            self._language,
+            lift=None if before is None or after is None else after - before,
+            alone=nearest.get(query_key(term.surface)),
+        )
 
     def first_searches(self) -> Plan:
         """The whole question and each of its aspects, side by side."""
@@ -134,6 +143,9 @@ class _Desk:
             for one in findings
             if not one.is_supported
         ]
+        doubtful = {t.surface for one in findings if one.is_supported for t in one.doubtful}
+        if doubtful:
+            gaps.append(as_thing(sorted(doubtful), self._phrases))
         summary = (
             self._phrases.covered.format(aspects="; ".join(covered))
             if covered
