@@ -108,7 +108,8 @@ def is_name(term: Term, question: str) -> bool:
 
 def _by_its_place(term: Term, question: str, language: str) -> Standing:
     shape = _ACTS_OR_QUALITIES.get(language)
-    if shape and re.search(shape, term.surface.lower()):
+    # A capital marks a noun in German, and elsewhere a name, which was seen to before.
+    if shape and term.surface[0].islower() and re.search(shape, term.surface):
         return Standing.KNOWN
     words = [word.lower() for word in _WORD.findall(question)]
     surface = term.surface.lower()

@@ -29,6 +29,7 @@ _REFERENCE = re.compile(
     r"^\W*[A-ZÀ-Þ][\w'’-]+,? (?:[A-Z]\.?[ ,]*)+.*\(?(?:19|20)\d\d[a-z]?\)?[.,:;]|"
     r"\b\d{1,4}(?: ?\(\d+\))?[,:] ?(?:pp?\. ?)?\d+ ?[-–] ?\d+\.?$"
 )
+_NAMES_AND_YEAR = re.compile(r"^\W*[A-ZÀ-Þ][\w'’-]+, (?:[A-Z]\.).*\((?:19|20)\d\d[a-z]?\)\.$")
 # What stands in the head and foot of papers and pages.
 _IMPRINT = re.compile(
     r"\b10\.\d{4,9}/|\bISSN\b|\bISBN\b|©|@\w|\ball rights reserved\b|"
@@ -54,12 +55,12 @@ def statements(text: str, language: str, *, is_prose: bool) -> Iterator[Statemen
     `is_prose` says that the text was typed and not laid out on pages: then what lacks a full stop
     is a sentence all the same.
     """
-    after_caption = False
+    is_label = False
     for ordinal, (start, end) in enumerate(sentences(text)):
         stretch = text[start:end]
-        is_caption, after_caption = after_caption, _is_caption_mark(stretch)
+        was_announced, is_label = is_label, _announces_a_label(stretch)
         if (
-            is_caption
+            was_announced
             or not (is_prose or _ENDS.search(stretch))
             or not says_something(stretch, language)
         ):
@@ -91,6 +92,11 @@ def _is_caption_mark(text: str) -> bool:
     """Whether the stretch ends as "Young 41 Old 13 Figure 1.", before the caption itself."""
     marks = list(_CAPTION.finditer(text))
     return bool(marks) and marks[-1].end() == len(text.rstrip())
+
+
+def _announces_a_label(text: str) -> bool:
+    """Whether a caption or the title of a reference follows, and no statement."""
+    return _is_caption_mark(text) or _NAMES_AND_YEAR.search(text) is not None
 
 
 def _has_small_words(text: str, language: str) -> bool:
