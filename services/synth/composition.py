@@ -17,7 +17,7 @@ from services.synth.assessment import (
 from services.synth.attribution import introduction, listed
 from services.synth.citations import Numbering, as_plain_markdown, one_line, require_verbatim
 from services.synth.extraction import Chosen, choose
-from services.synth.gaps import names_the_same, remaining_gaps
+from services.synth.gaps import names_the_same, names_things, remaining_gaps
 from services.synth.languages import language_of
 from services.synth.mind import Answer, Citation, Commission
 from services.synth.phrases import Phrases
@@ -65,6 +65,8 @@ def compose(commission: Commission, phrases: Phrases) -> Answer:
 
 def _holds(finding: Finding, commission: Commission, library: Library) -> bool:
     language = language_of(commission.question)
+    if any(names_things(gap, finding.aspect) for gap in commission.gaps):
+        return False
     reported = any(names_the_same(gap, finding.aspect, language) for gap in commission.gaps)
     if not library.speaks_the_language:
         # Words of another language prove little either way; the model's scores decide, or without

@@ -17,6 +17,11 @@ def as_gap(aspect: Aspect, things: Sequence[str], phrases: Phrases) -> str:
     return f"{aspect.label} ({phrases.nothing_on.format(things=', '.join(things))})"
 
 
+def names_things(gap: str, aspect: Aspect) -> bool:
+    """Whether a reported gap is this aspect with things that the search knew to be missing."""
+    return gap.startswith(f"{aspect.label} (")
+
+
 def as_thing(things: Sequence[str], phrases: Phrases) -> str:
     """A gap beside an answer: the things that the library says nothing of."""
     said = phrases.nothing_on.format(things=", ".join(things))

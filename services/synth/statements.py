@@ -20,6 +20,7 @@ FEW_WORDS, LEAST_SMALL_SHARE = 6, 0.1
 _ENDS = re.compile(r"[.!…。！۔｡][\"'”’»)\]」』]*\s*$")
 _ASKS = ("?", "？", "؟")
 _UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
+_BULLET = re.compile(r"[•‣▪◦–—-]\s+")
 _CAPTION = re.compile(
     r"\b(?:fig(?:ure|ura)?|tab(?:le|elle|leau|la|ela)?|abb(?:ildung)?|afbeelding|tabel|рис(?:унок)?|"
     r"таблица|chart|graph|scheme|box)\.? ?[A-Z]?\d+[.:]|[图圖表図]\s?\d+",
@@ -67,6 +68,8 @@ def statements(text: str, language: str, *, is_prose: bool) -> Iterator[Statemen
             continue
         if count_words(stretch) > MAX_WORDS:
             end = start + len(cut_at_sentence(stretch, MAX_WORDS))
+        if (bullet := _BULLET.match(stretch)) is not None:
+            start += bullet.end()
         yield Statement(start, end, ordinal)
 
 

@@ -160,3 +160,42 @@ async def test_a_transcript_with_broken_arguments_is_survived() -> None:
         await move_for(replace(start("Vigilance lapses after the nap"), transcript=(turn,)))
     ).calls
     assert json.loads(last.arguments)["gaps"] == []
+
+
+def hits(*similarities: float) -> tuple[FoundPassage, ...]:
+    return tuple(
+        FoundPassage(passage=one, similarity=value)
+        for one, value in zip(LIBRARY.passages, similarities, strict=False)
+    )
+
+
+def asked(*queries: tuple[str, float]) -> InvestigationTurn:
+    """A turn of searches, each with the best similarity that it reached."""
+    calls = tuple(
+        ToolCall(call_id=str(number), tool="search_corpus", arguments=json.dumps({"query": query}))
+        for number, (query, _) in enumerate(queries)
+    )
+    results = tuple(
+        ToolResult(call_id=call.call_id, ok=True, passages=hits(similarity))
+        for call, (_, similarity) in zip(calls, queries, strict=True)
+    )
+    return InvestigationTurn(calls=calls, results=results)
+
+
+PILOTS = "Do naps restore vigilance in airline nurses with zolpidem?"
+
+
+async def test_a_word_that_nothing_holds_is_asked_for_alone_and_left_out() -> None:
+    move = await move_for(replace(start(PILOTS), transcript=(asked((PILOTS, 0.6)),)))
+    queries = [json.loads(call.arguments).get("query") for call in move.calls]
+    assert "zolpidem" in queries
+    assert "Do naps restore vigilance in airline nurses with ?" in queries
+
+
+async def test_a_foreign_thing_is_named_in_the_gap() -> None:
+    without = "Do naps restore vigilance in airline nurses with ?"
+    turns = (asked((PILOTS, 0.6)), asked((without, 0.7), ("zolpidem", 0.2)), asked(("x", 0.1)))
+    (last,) = (await move_for(replace(start(PILOTS), transcript=turns))).calls
+    (gap,) = json.loads(last.arguments)["gaps"]
+    assert gap.startswith(f"{PILOTS} (nothing on ")
+    assert "zolpidem" in gap

@@ -54,6 +54,10 @@ def test_a_caption_behind_its_mark_is_not_quoted_and_the_next_sentence_is() -> N
     assert quoted(text) == [FINDING]
 
 
+def test_the_mark_of_a_list_item_is_not_quoted() -> None:
+    assert quoted(f"• {FINDING}") == [FINDING]
+
+
 def test_in_a_typed_note_a_sentence_needs_no_full_stop() -> None:
     note = "the effect is smaller than in the first study"
     assert quoted(note, is_prose=True) == [note]
