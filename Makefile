@@ -57,7 +57,7 @@ test-unit: setup ## Run the tests that need no server
 	$(BIN)/python -m pytest tests/unit tests/architecture
 
 test-integration: setup ## Run the tests of one process with real servers
-	$(BIN)/python -m pytest tests/integration tests/contract
+	$(BIN)/python -m pytest tests/integration
 
 test-e2e: setup ## Run the tests of the whole stack
 	$(BIN)/python -m pytest tests/e2e
@@ -69,9 +69,12 @@ check: lint types arch test ## Everything that CI runs
 bench-first-answer: setup ## Start-up, first answer, memory and orchestration cost, for docs/benchmarks.md
 	$(BIN)/python -m tests.bench.first_answer
 
+bench-offline: setup ## How often the writer without a model is right on questions of its own
+	$(BIN)/python -m tests.bench.offline_answers
+
 ##@ Help
 
 help: ## Print this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: setup run proto models fmt lint types arch test test-unit test-integration test-e2e check bench-first-answer help
+.PHONY: setup run proto models fmt lint types arch test test-unit test-integration test-e2e check bench-first-answer bench-offline help

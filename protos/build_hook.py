@@ -16,7 +16,8 @@ class ProtoBuildHook(BuildHookInterface[Any]):
             return
         folder = Path(self.root) / "protos"
         spec = importlib.util.spec_from_file_location("generate", folder / "generate.py")
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         module.generate()

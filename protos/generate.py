@@ -18,7 +18,7 @@ def sources() -> list[Path]:
 
 
 def generate() -> None:
-    """Replace protos/gen by freshly compiled modules and stubs; raises SystemExit with protoc's code."""
+    """Replace protos/gen by fresh modules and stubs; raises SystemExit with protoc's code."""
     # protoc looks for its plugins on PATH; they were installed beside this interpreter.
     scripts = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join([scripts, os.environ.get("PATH", "")])

@@ -76,12 +76,13 @@ class Run:
 
 
 def register_fonts() -> None:
-    """Make the fonts known to reportlab; a second call changes nothing."""
-    if _JAPANESE in pdfmetrics.getRegisteredFontNames():
-        return
+    """Make the fonts known to reportlab, whichever of them it knows already."""
+    known = set(pdfmetrics.getRegisteredFontNames())
     for name in _VERA_CUTS:
-        pdfmetrics.registerFont(TTFont(name, f"{name}.ttf"))
-    pdfmetrics.registerFont(UnicodeCIDFont(_JAPANESE))
+        if name not in known:
+            pdfmetrics.registerFont(TTFont(name, f"{name}.ttf"))
+    if _JAPANESE not in known:
+        pdfmetrics.registerFont(UnicodeCIDFont(_JAPANESE))
 
 
 def is_japanese(character: str) -> bool:

@@ -10,7 +10,8 @@ const QUOTE = /^ {0,3}>\s?/;
 const ITEM = /^( {0,3})(?:([-*+])|(\d{1,9})[.)])\s+(.*)$/;
 const CITATION = /^\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\](?!\()/;
 const LINK = /^\[([^\[\]]{1,500})\]\(([^()\s]{1,2000})\)/;
-const ESCAPED = /^\\([\\`*_{}\[\]()#+\-.!>~|])/;
+// As in CommonMark: any ASCII punctuation can be escaped.
+const ESCAPED = /^\\([!-/:-@[-`{-~])/;
 
 /** The blocks of a text. */
 export function parse(text, depth = 0) {

@@ -64,8 +64,10 @@ def _sentence(kind: str, field: str, error: Mapping[str, Any]) -> str:
             return f"The field {field!r} must match {error['ctx']['pattern']}."
         case "string_unicode":
             return f"The field {field!r} holds text that is not valid Unicode."
-    reason = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input ")
-    return f"The field {field!r} {reason}."
+    # pydantic begins with the kind of value ("String should have …"), of which the field is one.
+    reason = str(error["msg"]).removeprefix("Value error, ")
+    _, expects, what = reason.partition("should ")
+    return f"The field {field!r} {expects}{what}." if expects else f"The field {field!r} {reason}."
 
 
 def _http_error(

@@ -23,6 +23,7 @@ st suppl tab viz vol vols vs bzw usw abb
 ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
 # Where a sentence may end: punctuation, then white space or, after a full-width mark, anything.
 END = re.compile(r"[.!?؟۔]+[\"'”’»)\]]*(?=\s|$)|[。！？｡]+[」』”）]*|\n\s*\n")
+LOOK_AHEAD = 40
 LAST_WORD = re.compile(r"([^\W\d_][\w.]*)[.!?]+\W*$")
 
 
@@ -46,10 +47,14 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _inside_sentence(text: str, start: int, end: int) -> bool:
-    """Whether the full stop belongs to an abbreviation, an initial or a number."""
+    """Whether the full stop belongs to an abbreviation, an initial or a number, or the blank line
+    to the end of a column."""
+    following = text[end : end + LOOK_AHEAD].lstrip()[:1]
+    if text[start].isspace():
+        before = text[max(0, start - LOOK_AHEAD) : start].rstrip()[-1:]
+        return following.islower() and (before.isalnum() or before in (",", "-", "‐"))
     if text[start] != ".":
         return False
-    following = text[end:].lstrip()[:1]
     if following and following.islower():
         return True
     word = LAST_WORD.search(text[max(0, start - 20) : end])

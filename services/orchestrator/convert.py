@@ -5,7 +5,7 @@ from typing import Any
 
 from google.protobuf.json_format import MessageToDict, ParseDict
 
-from services.orchestrator.passages import Document, Evidence, Item, PageSpan, Passage
+from services.orchestrator.passages import Document, Item, PageSpan, Passage, Ranked
 from services.orchestrator.transcript import Section, ToolCall, ToolResult, TurnRecord
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.search.v1 import search_pb2 as search
@@ -152,6 +152,10 @@ def _result_to_proto(result: ToolResult) -> synth.ToolResult:
     )
 
 
-def evidence_to_proto(evidence: Evidence, score: float) -> synth.EvidencePassage:
+def ranked_to_proto(ranked: Ranked) -> synth.EvidencePassage:
     """A ranked passage for the writer."""
-    return synth.EvidencePassage(passage=passage_to_proto(evidence.passage), score=score)
+    return synth.EvidencePassage(
+        passage=passage_to_proto(ranked.evidence.passage),
+        score=ranked.score,
+        sentence_scores=ranked.sentence_scores,
+    )

@@ -88,6 +88,16 @@ class Evidence:
     step_key: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """Evidence that the rerank stage kept."""
+
+    evidence: Evidence
+    score: float
+    # Of its sentences in their order; empty when they were not scored.
+    sentence_scores: Sequence[float] = ()
+
+
 def to_json(passage: Passage) -> dict[str, Any]:
     """Everything but the text, which has its own column."""
     document = passage.document

@@ -13,7 +13,7 @@ from services.orchestrator.ceilings import Ceilings
 from services.orchestrator.deltas import Publisher
 from services.orchestrator.errors import PeerError
 from services.orchestrator.ledger import Ledger, RunStore, Standing, until_up
-from services.orchestrator.passages import Evidence
+from services.orchestrator.passages import Evidence, Ranked
 from services.orchestrator.peers.rerank import Ranking
 from services.orchestrator.peers.synth import Direction, Draft
 from services.orchestrator.research import Errand, research
@@ -168,14 +168,12 @@ class Pipeline:
         )
         return None
 
-    async def _rerank(
-        self, ledger: Ledger, question: str, ceilings: Ceilings
-    ) -> list[tuple[Evidence, float]]:
+    async def _rerank(self, ledger: Ledger, question: str, ceilings: Ceilings) -> list[Ranked]:
         """The kept passages with their scores, best first."""
         key = "rerank"
         known = ledger.output(key)
         if known is None:
-            ranking = Ranking(kept=(), considered=0, words_kept=0, model="")
+            ranking = Ranking(kept=(), sentence_scores={}, considered=0, words_kept=0, model="")
             if ledger.evidence:
                 async with ledger.working("rerank", key):
                     ranking = await self._peers.ranker.rerank(
@@ -192,7 +190,15 @@ class Pipeline:
                 model=ranking.model,
             )
             await ledger.record(key, output=known, events=[told], then=Stage.SYNTHESIZE)
-        return [(ledger.evidence[passage_id], score) for passage_id, score in known["kept"]]
+        return [
+            Ranked(
+                evidence=ledger.evidence[passage_id],
+                score=score,
+                # A row of an earlier version has none.
+                sentence_scores=known.get("sentence_scores", {}).get(passage_id, ()),
+            )
+            for passage_id, score in known["kept"]
+        ]
 
     async def _verify(self, ledger: Ledger, draft: Draft, report: Report) -> None:
         key = "verify"

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from services.orchestrator import events
 from services.orchestrator.deltas import Deltas, Publisher, flowing
 from services.orchestrator.ledger import Ledger
-from services.orchestrator.passages import Evidence
+from services.orchestrator.passages import Ranked
 from services.orchestrator.peers.calls import patiently
 from services.orchestrator.peers.synth import PEER, Draft, DraftCitation, Spoken
 from services.orchestrator.run import Stage
@@ -23,7 +23,7 @@ class Writer(Protocol):
     def synthesize(
         self,
         question: str,
-        evidence: Sequence[tuple[Evidence, float]],
+        evidence: Sequence[Ranked],
         summary: str,
         gaps: Sequence[str],
     ) -> AsyncGenerator[str | Draft, None]:
@@ -36,7 +36,7 @@ async def write(
     publisher: Publisher,
     *,
     question: str,
-    evidence: Sequence[tuple[Evidence, float]],
+    evidence: Sequence[Ranked],
     report: Report,
     patience_s: float,
 ) -> Draft:

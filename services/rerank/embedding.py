@@ -2,7 +2,7 @@
 
 import os
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +11,18 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 from tokenizers import Tokenizer
 
-from services.chassis.words import count_words, sentences
+from services.chassis.words import sentences
 from services.rerank.scoring import Identity, Kind, ModelUnusable, Pair
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
 
-WINDOW_WORDS = 60
-MAX_WINDOWS = 64
+# A statement seldom runs over more sentences than this.
+WINDOW_SENTENCES = 3
+MAX_SENTENCES = 64
+# How much of a passage's score comes from the titles that it stands under.
+HEADING_SHARE = 0.15
 DIGITS = 5
 REMEMBERED_VECTORS = 4_096
 
@@ -67,7 +70,7 @@ class Embedder:
 
 
 class EmbeddingScorer:
-    """Judges by the cosine of the claim and the window of the text that is nearest to it."""
+    """Judges by the cosine of the claim and the sentences of the text that are nearest to it."""
 
     def __init__(self, embedder: Embedder, model: str) -> None:
         self._embedder = embedder
@@ -84,37 +87,51 @@ class EmbeddingScorer:
 
     def relevance(self, pairs: Sequence[Pair]) -> list[float]:
         """The cosines, -1 to 1."""
-        windows = {pair.text: windows_of(pair.text) for pair in pairs}
+        pieces = {pair.text: sentences_of(pair.text) for pair in pairs}
         vectors = self._embedder.vectors(
-            [text for pair in pairs for text in (pair.claim, *windows[pair.text])]
+            [
+                text
+                for pair in pairs
+                for text in (pair.claim, pair.heading, *pieces[pair.text])
+                if text
+            ]
         )
         # Rounded, because the last digits depend on which texts shared a batch.
-        return [
-            round(max(float(vectors[pair.claim] @ vectors[w]) for w in windows[pair.text]), DIGITS)
-            for pair in pairs
-        ]
+        return [round(_score(pair, pieces[pair.text], vectors), DIGITS) for pair in pairs]
 
     def support(self, pairs: Sequence[Pair]) -> list[float]:
         """The cosines, cut to 0 to 1."""
         return [min(1.0, max(0.0, cosine)) for cosine in self.relevance(pairs)]
 
 
-def windows_of(text: str) -> list[str]:
-    """Runs of whole sentences of up to some sixty words; a long sentence is a window of its own."""
-    windows: list[str] = []
-    start, end, words = 0, 0, 0
-    for left, right in sentences(text):
-        length = count_words(text[left:right])
-        if words and words + length > WINDOW_WORDS:
-            windows.append(text[start:end])
-            words = 0
-        if not words:
-            start = left
-        end = right
-        words += length
-    if end > start:
-        windows.append(text[start:end])
-    return (windows or [text])[:MAX_WINDOWS]
+def _score(pair: Pair, pieces: Sequence[str], vectors: Mapping[str, Vector]) -> float:
+    claim = vectors[pair.claim]
+    best = max(float(claim @ window) for window in windows_of([vectors[one] for one in pieces]))
+    if not pair.heading:
+        return best
+    return (1 - HEADING_SHARE) * best + HEADING_SHARE * float(claim @ vectors[pair.heading])
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text, at least one."""
+    pieces = [text[start:end] for start, end in sentences(text)[:MAX_SENTENCES]]
+    return pieces or [text]
+
+
+def windows_of(vectors: Sequence[Vector]) -> list[Vector]:
+    """Unit vectors of all runs of up to three neighbours.
+
+    The mean of sentence vectors stands for the vector of their joined text, so that each sentence
+    is embedded once, whatever it is asked together with.
+    """
+    windows = []
+    for length in range(1, WINDOW_SENTENCES + 1):
+        for start in range(len(vectors) - length + 1):
+            total = np.sum(vectors[start : start + length], axis=0)
+            norm = float(np.linalg.norm(total))
+            if norm > 0:
+                windows.append(total / norm)
+    return windows
 
 
 def open_embedding_scorer(folder: Path, *, batch_size: int, threads: int) -> EmbeddingScorer:

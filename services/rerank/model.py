@@ -35,7 +35,7 @@ class CrossEncoderScorer:
     def relevance(self, pairs: Sequence[Pair]) -> list[float]:
         """The logits of the pairs."""
         scores = self._model.predict(
-            [tuple(pair) for pair in pairs],
+            [(pair.claim, _under_heading(pair)) for pair in pairs],
             batch_size=self._batch_size,
             activation_fn=_unchanged,
             show_progress_bar=False,
@@ -89,6 +89,10 @@ def _load(name: str, device: Device) -> Any:  # the library has no type informat
             "relevance score is needed."
         )
     return model
+
+
+def _under_heading(pair: Pair) -> str:
+    return f"{pair.heading}\n{pair.text}" if pair.heading else pair.text
 
 
 def _unchanged(logits: Any) -> Any:

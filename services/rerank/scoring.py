@@ -18,6 +18,8 @@ class Pair(NamedTuple):
 
     claim: str
     text: str
+    heading: str = ""
+    """The titles that the text stands under."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ class Scored:
     score: float
     words: int
     retrieval_rank: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,15 +28,19 @@ def select(scored: Iterable[Scored], *, max_passages: int, max_words: int) -> Ke
 
     Equal scores are ordered by retrieval rank, then by id, so the same input always gives the same
     output. A candidate that would cross the word ceiling is left out and smaller ones behind it may
-    still follow.
+    still follow. Of candidates with the same text, as of a work that a library holds twice, the
+    first stays.
     """
     kept: list[Scored] = []
+    texts: set[str] = set()
     words = 0
     for candidate in sorted(scored, key=_best_first):
         if len(kept) == max_passages:
             break
-        if words + candidate.words <= max_words:
+        text = " ".join(candidate.text.split())
+        if text not in texts and words + candidate.words <= max_words:
             kept.append(candidate)
+            texts.add(text)
             words += candidate.words
     return Kept(passages=tuple(kept), words=words)
 

@@ -1,12 +1,14 @@
 """RerankService on the wire: validate, score, encode."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import grpc
 
 from services.chassis.errors import InvalidRequest, ServiceError
 from services.chassis.server import Context
+from services.chassis.words import sentences
 from services.rerank.batching import Batcher
 from services.rerank.scoring import Identity, Kind, Pair
 from services.rerank.selection import Scored, select
@@ -16,6 +18,8 @@ from zocrates.rerank.v1 import rerank_pb2_grpc as rpc
 MAX_QUERY_CHARS = 20_000
 MAX_CANDIDATES = 500
 MAX_PAIRS = 200
+# A passage has some ten sentences; a text without any order has more.
+MAX_SENTENCES = 64
 
 KINDS = {
     Kind.CROSS_ENCODER: pb.SCORER_KIND_CROSS_ENCODER,
@@ -69,7 +73,7 @@ class RerankServicer(rpc.RerankServiceServicer):
     async def Rerank(self, request: pb.RerankRequest, context: Context) -> pb.RerankResponse:
         """Order candidates and keep the best within the limits."""
         _check_rerank(request)
-        pairs = [Pair(request.query, _with_heading(one)) for one in request.candidates]
+        pairs = [Pair(request.query, one.text, one.heading) for one in request.candidates]
         scores = await self._relevance.score(pairs)
         kept = select(
             (
@@ -78,6 +82,7 @@ class RerankServicer(rpc.RerankServiceServicer):
                     score=score,
                     words=candidate.words,
                     retrieval_rank=candidate.retrieval_rank,
+                    text=candidate.text,
                 )
                 for candidate, score in zip(request.candidates, scores, strict=True)
             ),
@@ -85,11 +90,28 @@ class RerankServicer(rpc.RerankServiceServicer):
             max_words=request.max_words,
         )
         return pb.RerankResponse(
-            kept=[pb.RankedPassage(passage_id=p.passage_id, score=p.score) for p in kept.passages],
+            kept=await self._ranked(request.query, kept.passages),
             considered=len(request.candidates),
             words_kept=kept.words,
             scorer=self._scorer,
         )
+
+    async def _ranked(self, query: str, kept: Sequence[Scored]) -> list[pb.RankedPassage]:
+        """The kept passages with the scores of their sentences."""
+        pieces = [
+            [one.text[start:end] for start, end in sentences(one.text)[:MAX_SENTENCES]]
+            for one in kept
+        ]
+        asked = [Pair(query, sentence) for passage in pieces for sentence in passage]
+        scores = iter(await self._support.score(asked))
+        return [
+            pb.RankedPassage(
+                passage_id=one.passage_id,
+                score=one.score,
+                sentence_scores=list(islice(scores, len(passage))),
+            )
+            for one, passage in zip(kept, pieces, strict=True)
+        ]
 
     async def ScoreSupport(
         self, request: pb.ScoreSupportRequest, context: Context
@@ -100,10 +122,6 @@ class RerankServicer(rpc.RerankServiceServicer):
         return pb.ScoreSupportResponse(
             supports=[pb.Support(score=score) for score in scores], scorer=self._scorer
         )
-
-
-def _with_heading(candidate: pb.Candidate) -> str:
-    return f"{candidate.heading}\n{candidate.text}" if candidate.heading else candidate.text
 
 
 def _check_rerank(request: pb.RerankRequest) -> None:

@@ -1,7 +1,7 @@
 """One query through both retrievers and their fusion."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from services.search.encoder_lanes import EncoderLanes
@@ -147,7 +147,7 @@ class Engine:
                 self._cosines(encoder, query, [one for one in chunk if VECTORS not in one.ranks]),
             )
             cosines |= more
-            hits += _scored(chunk, passages, documents, cosines)
+            hits = without_copies([*hits, *_scored(chunk, passages, documents, cosines)])
         return hits
 
     async def _cosines(
@@ -175,6 +175,24 @@ def valid_query(query: str) -> str:
             f"The query has {len(text)} characters; at most {MAX_QUERY_CHARACTERS} are searched."
         )
     return text
+
+
+def without_copies(hits: Iterable[ScoredPassage]) -> list[ScoredPassage]:
+    """The hits without repeated texts, as of a work that the library holds twice.
+
+    The place is that of the first, the passage that of the record which says most about the work.
+    """
+    kept: dict[str, ScoredPassage] = {}
+    for hit in hits:
+        text = " ".join(hit.passage.text.split())
+        if text not in kept or _detail(hit.document) > _detail(kept[text].document):
+            kept[text] = hit
+    return list(kept.values())
+
+
+def _detail(document: IndexedDocument) -> tuple[bool, int, int]:
+    """How much a record says about its work."""
+    return bool(document.citation_key), sum(map(len, document.creators)), len(document.title)
 
 
 def _ranked(by_words: Sequence[Found], by_vector: Sequence[Found], *, alone: bool) -> list[Fused]:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from services.chassis.words import sentences
 from services.synth.coordination import (
     BETWEEN,
+    COMPARED,
     COMPARING,
     DIFFERING,
     LISTING,
@@ -23,10 +24,10 @@ from services.synth.terms import GENERIC_WEIGHT, Term, terms_of, without_stops
 MAX_ASPECTS = 4
 MAX_OPERAND_WORDS = 3
 MAX_QUERY_CHARS = 300
-NAMED_SHARED_WORDS = 4
+MAX_LABEL_CHARS = 240
 
 _PUNCTUATION = frozenset(",;/、，")
-_TOKEN = re.compile(r"[^\W_]+(?:[-‐‑.'’][^\W_]+)*|[,;/、，;]")
+_TOKEN = re.compile(r"[^\W_]+(?:[-‐‑.'’][^\W_]+)*|[,;/、，;⇄]")
 _UNSPACED_JOINT = re.compile("和|与|與|或|还是|以及|、|と|や|または|vs\\.?|versus")
 _UNSPACED_MEMBER = "[\u3400-\u9fff\u30a0-\u30ffA-Za-z0-9-]{2,8}"
 _POINTS_BACK = re.compile(
@@ -49,6 +50,8 @@ class _Role(Enum):
 class _Token:
     text: str
     role: _Role
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +59,25 @@ class Aspect:
     """One part of a question: its name for a person, what to search for, and the words it needs."""
 
     label: str
+    """The part as a question or phrase that stands alone."""
+    heading: str
+    """The part as the title of its answer beside the others."""
     query: str
     terms: tuple[Term, ...]
     own: tuple[Term, ...]
-    """The terms that set this aspect apart from the others; empty for an undivided question."""
+    """The terms without which nothing is about this aspect; empty for an undivided question."""
+    added: tuple[Term, ...] = ()
+    """The terms of a later sentence beside those of the topic that it borrows."""
+
+    @property
+    def topic(self) -> str:
+        """The label without its question mark, to stand inside a sentence."""
+        return self.label.rstrip("?？؟ ")
+
+    @property
+    def focus(self) -> tuple[Term, ...]:
+        """The terms that set this aspect apart from the others."""
+        return self.own or self.added
 
     @property
     def specific(self) -> tuple[Term, ...]:
@@ -96,19 +114,33 @@ def _segments(question: str, language: str) -> Iterator[str]:
     joint = "|".join(map(re.escape, sorted(LISTING.get(language, ()))))
     cut = re.compile(rf"[,;]?\s+(?:{joint})\s+(?=(?:{words})\b)|;\s+", re.IGNORECASE)
     for piece in pieces:
-        yield from (part for part in (cut.split(piece) if words and joint else [piece]) if part)
+        parts = [part for part in (cut.split(piece) if words and joint else [piece]) if part]
+        mark = piece[-1:] if piece[-1:] in "?？؟" else ""
+        yield from (part if part.endswith(mark) else part.rstrip(" ,;") + mark for part in parts)
 
 
-def _aspect(text: str, language: str, own: Sequence[str] = (), label: str = "") -> Aspect:
+def _aspect(
+    text: str, language: str, own: Sequence[str] = (), label: str = "", heading: str = ""
+) -> Aspect:
     terms = tuple(terms_of(text, language))
     owned = {term.stem for term in terms_of(" ".join(own), language)}
     plain = " ".join(text.split())
+    label = _phrase(label or plain)
     return Aspect(
-        label=label or plain.rstrip("?？؟.。!！ ") or plain,
+        label=label,
+        heading=_phrase(heading) or label,
         query=shortened(plain, terms),
         terms=terms,
         own=tuple(term for term in terms if term.stem in owned),
     )
+
+
+def _phrase(text: str) -> str:
+    """The text as it may stand alone: on one line, not too long, with a capital at its start."""
+    text = " ".join(text.split()).rstrip(".。 ")
+    if len(text) > MAX_LABEL_CHARS:
+        text = text[:MAX_LABEL_CHARS].rsplit(" ", 1)[0] + "…"
+    return text[:1].upper() + text[1:]
 
 
 def shortened(text: str, terms: Iterable[Term]) -> str:
@@ -132,30 +164,47 @@ def _completed(segment: str, aspect: Aspect, topic: Aspect) -> Aspect:
     borrowed = [term for term in topic.specific if term.stem not in known]
     query = " ".join([aspect.query.rstrip("?？؟. "), *(term.surface for term in borrowed)])
     terms = (*aspect.terms, *borrowed)
-    return Aspect(label=aspect.label, query=shortened(query, terms), terms=terms, own=())
+    query = shortened(query, terms)
+    return replace(aspect, query=query, terms=terms, own=(), added=aspect.specific)
 
 
 def _split(segment: str, language: str) -> list[Aspect]:
     """The aspects of one sentence: one for each member of a comparison or a list."""
     if language in ("zh", "ja"):
         return _split_unspaced(segment, language)
-    tokens = _tokens(segment, language)
-    operands = _operands(tokens, language)
-    if len(operands) < 2:
-        return [_aspect(segment, language)]
-    return [_member(tokens, operands, chosen, language) for chosen in range(len(operands))]
-
-
-def _tokens(segment: str, language: str) -> list[_Token]:
     text = segment
     for phrase, marker in MULTIWORD.get(language, {}).items():
         text = re.sub(rf"\b{phrase}\b", marker, text, flags=re.IGNORECASE)
-    return [_Token(word, _role(word, language)) for word in _TOKEN.findall(text)]
+    tokens = [
+        _Token(match.group(), _role(match.group(), language), *match.span())
+        for match in _TOKEN.finditer(text)
+    ]
+    operands = _operands(tokens, language)
+    if len(operands) < 2:
+        return [_aspect(segment, language)]
+    stretches = [text[tokens[one[0]].start : tokens[one[-1]].end] for one in operands]
+    before, after = text[: tokens[operands[0][0]].start], text[tokens[operands[-1][-1]].end :]
+    aspects = []
+    for chosen, stretch in enumerate(stretches):
+        # Asked about one member alone; what is asked about their difference cannot be.
+        alone = f"{before}{stretch}{after}"
+        own = [tokens[at].text for at in operands[chosen]]
+        text, label = alone, alone
+        if _sets_apart(segment, language):
+            text = _without_others(tokens, operands, chosen)
+            label = f"{stretch} ({segment})"
+        aspects.append(_aspect(text, language, own, label, heading=stretch))
+    return aspects
+
+
+def _sets_apart(segment: str, language: str) -> bool:
+    words = {word.lower() for word in _TOKEN.findall(segment)}
+    return bool(words & (BETWEEN.get(language, frozenset()) | DIFFERING.get(language, frozenset())))
 
 
 def _role(word: str, language: str) -> _Role:
     lower = word.lower()
-    if lower in COMPARING["all"] or lower in COMPARING.get(language, ()):
+    if lower == COMPARED or lower in COMPARING["all"] or lower in COMPARING.get(language, ()):
         return _Role.COMPARE
     if lower in LISTING.get(language, ()) or lower in _PUNCTUATION:
         return _Role.LIST
@@ -172,7 +221,8 @@ def _operands(tokens: Sequence[_Token], language: str) -> list[range]:
         if token.role not in (_Role.LIST, _Role.COMPARE):
             continue
         left, right = _members_around(tokens, at)
-        if not left or not right:
+        if not left or not right or (token.text == COMPARED and _has_content(tokens[: left.start])):
+            # "Does A help B compared with C?" sets C against A, not against the B before it.
             continue
         if chain and not (chain[-1].start <= left.start <= chain[-1].stop):
             break
@@ -207,7 +257,12 @@ def _members_around(tokens: Sequence[_Token], at: int) -> tuple[range, range]:
                 if any(_is_content(tokens[one]) for one in left) and right:
                     return left, right
                 break
-    return _run_before(tokens, at), _run_after(tokens, at)
+    left, right = _run_before(tokens, at), _run_after(tokens, at)
+    before = tokens[left.start - 1].role if left.start else _Role.STOP
+    if before in (_Role.CONTENT, _Role.GENERIC) and len(left) > len(right) > 0:
+        # "people keep names or occupations": no small word shows where the first member begins.
+        left = left[-len(right) :]
+    return left, right
 
 
 def _clause_after(tokens: Sequence[_Token], start: int) -> range:
@@ -215,7 +270,7 @@ def _clause_after(tokens: Sequence[_Token], start: int) -> range:
     end = start
     while end < len(tokens) and tokens[end].role not in (_Role.LIST, _Role.COMPARE):
         end += 1
-    return range(start, end) if any(_is_content(one) for one in tokens[start:end]) else range(0)
+    return range(start, end) if _has_content(tokens[start:end]) else range(0)
 
 
 def _run_before(tokens: Sequence[_Token], at: int) -> range:
@@ -244,26 +299,21 @@ def _run_after(tokens: Sequence[_Token], at: int) -> range:
     return range(start, end)
 
 
+def _has_content(tokens: Iterable[_Token]) -> bool:
+    return any(_is_content(token) for token in tokens)
+
+
 def _is_content(token: _Token) -> bool:
     return token.role is _Role.CONTENT
 
 
-def _member(
-    tokens: Sequence[_Token], operands: Sequence[range], chosen: int, language: str
-) -> Aspect:
+def _without_others(tokens: Sequence[_Token], operands: Sequence[range], chosen: int) -> str:
     others = {at for number, one in enumerate(operands) if number != chosen for at in one}
-    kept = [
+    return " ".join(
         token.text
         for at, token in enumerate(tokens)
         if at not in others and token.role not in (_Role.LIST, _Role.COMPARE)
-    ]
-    own = [tokens[at].text for at in operands[chosen]]
-    inside = {at for one in operands for at in one}
-    shared = [
-        token.text for at, token in enumerate(tokens) if at not in inside and _is_content(token)
-    ]
-    label = " ".join(own) + (f" ({' '.join(shared[:NAMED_SHARED_WORDS])})" if shared else "")
-    return _aspect(" ".join(kept), language, own, label)
+    )
 
 
 def _split_unspaced(segment: str, language: str) -> list[Aspect]:
@@ -276,5 +326,7 @@ def _split_unspaced(segment: str, language: str) -> list[Aspect]:
         before, after = segment[: left.start()], segment[joint.end() + right.end() :]
         if any(term.weight > GENERIC_WEIGHT for term in terms_of(before + " " + after, language)):
             members = (left.group(), right.group())
-            return [_aspect(f"{before}{own}{after}", language, [own]) for own in members]
+            return [
+                _aspect(f"{before}{own}{after}", language, [own], heading=own) for own in members
+            ]
     return [_aspect(segment, language)]

@@ -8,6 +8,7 @@ from services.chassis.words import sentences
 from services.synth.aspects import Aspect
 from services.synth.languages import language_of
 from services.synth.mind import Passage
+from services.synth.statements import Statement, statements
 from services.synth.terms import Term, Vocabulary, vocabulary_of
 
 # What some passage must reach: the share of the aspect's telling words that it holds, or the mean
@@ -17,18 +18,33 @@ ENOUGH = 0.5
 # However similar a passage is, this share of the words it must hold.
 LEAST_SHARE = 0.33
 # With another language than the question's, words cannot meet; only a high similarity counts.
-SIMILAR_ACROSS_LANGUAGES = 0.55
+SIMILAR_ACROSS_LANGUAGES = 0.42
 SAMPLED_CHARS = 4_000
-BEST_DOCUMENTS = 4
+BEST_DOCUMENTS = 8
+PLAIN_READINGS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A passage with the stems of its title, headings and text, and the similarity if known."""
+    """A passage with the stems of all that is known of it, and the scores that were given to it."""
 
     passage: Passage
     vocabulary: Vocabulary
     similarity: float | None
+    sentence_scores: tuple[float, ...]
+
+    def score_of(self, ordinal: int) -> float | None:
+        """The score of a sentence by its place; None when it was not scored."""
+        return self.sentence_scores[ordinal] if ordinal < len(self.sentence_scores) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A passage, its similarity to a query and the scores of its sentences, if they are known."""
+
+    passage: Passage
+    similarity: float | None = None
+    sentence_scores: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +62,10 @@ class Finding:
     missing: tuple[Term, ...]
     """The telling words that no passage holds."""
     is_supported: bool
+    foreign: tuple[Term, ...] = ()
+    """Those of the missing words that name something the library does not deal with."""
+    doubtful: tuple[Term, ...] = ()
+    """Those that may do so."""
 
 
 class Rarity:
@@ -67,14 +87,42 @@ class Rarity:
 class Library:
     """The passages seen, read once for all aspects."""
 
-    def __init__(self, passages: Iterable[tuple[Passage, float | None]], language: str) -> None:
+    def __init__(self, sources: Iterable[Source], language: str) -> None:
         self.readings = [
-            Reading(passage, vocabulary_of(full_text(passage), language), similarity)
-            for passage, similarity in passages
+            Reading(
+                one.passage,
+                vocabulary_of(full_text(one.passage), language),
+                one.similarity,
+                one.sentence_scores,
+            )
+            for one in sources
         ]
         self.language = language
         self.rarity = Rarity([reading.vocabulary for reading in self.readings])
-        self.speaks_the_language = not self.readings or language == self._main_language()
+        self.text_language = self._main_language() if self.readings else language
+        self.speaks_the_language = language == self.text_language
+        self._statements: dict[str, tuple[Statement, ...]] = {}
+        scores = (
+            reading.score_of(one.ordinal)
+            for reading in self.readings
+            if reading.sentence_scores
+            for one in self.statements(reading)
+        )
+        self.best_sentence = max((score for score in scores if score is not None), default=0.0)
+        """The score of the statement that answers the question best; 0 when none was scored."""
+
+    def statements(self, reading: Reading) -> tuple[Statement, ...]:
+        """What can be quoted from a passage."""
+        passage = reading.passage
+        if passage.passage_id not in self._statements:
+            self._statements[passage.passage_id] = tuple(
+                statements(
+                    passage.text,
+                    self.text_language,
+                    is_prose=passage.first_page_index is None,
+                )
+            )
+        return self._statements[passage.passage_id]
 
     def _main_language(self) -> str:
         sample = " ".join(reading.passage.text for reading in self.readings)
@@ -82,8 +130,9 @@ class Library:
 
 
 def full_text(passage: Passage) -> str:
-    """The text under its title and headings."""
-    return "\n".join([passage.work.title, *passage.section_path, passage.text])
+    """The text under its title and headings, with who wrote it and when."""
+    work = passage.work
+    return "\n".join([work.title, *work.creators, work.year, *passage.section_path, passage.text])
 
 
 def coverage(terms: Iterable[Term], vocabulary: Vocabulary, rarity: Rarity) -> float:
@@ -119,7 +168,7 @@ def find(aspect: Aspect, library: Library) -> Finding:
         share=max(shares, default=0.0),
         score=score,
         best=tuple(best.values())[:BEST_DOCUMENTS],
-        plainest=_plainest(aspect, [reading for _, reading in scored[:BEST_DOCUMENTS]], library),
+        plainest=_plainest(aspect, [reading for _, reading in scored[:PLAIN_READINGS]], library),
         missing=missing,
         is_supported=supported,
     )

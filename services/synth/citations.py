@@ -9,6 +9,8 @@ MARKER = re.compile(r"\[(\d+)\]")
 # Everything that could begin a link, an image, HTML, code, emphasis, a heading, a table or a
 # formula.
 _ACTIVE = re.compile(r"[\\`*_{}\[\]<>#|~!&$^]")
+# What makes a list, a rule or a heading of the line that it begins.
+_LINE_START = re.compile(r"^(\d{1,9}(?=[.)])|(?=[-+=]))")
 # What many renderers turn into links without any brackets.
 _LINK_LIKE = re.compile(r"(?<=[a-z])(:)(?=/|\w)|(?<=www)(\.)|(@)", re.IGNORECASE)
 
@@ -63,7 +65,8 @@ def one_line(text: str) -> str:
 def as_plain_markdown(text: str) -> str:
     """Markdown that shows exactly this text: on one line, with nothing in it active."""
     escaped = _ACTIVE.sub(lambda match: f"\\{match.group()}", one_line(text))
-    return _LINK_LIKE.sub(lambda match: f"\\{match.group()}", escaped)
+    escaped = _LINK_LIKE.sub(lambda match: f"\\{match.group()}", escaped)
+    return _LINE_START.sub(lambda match: f"{match.group()}\\", escaped)
 
 
 def pieces_of(markdown: str, *, length: int = 80) -> Sequence[str]:

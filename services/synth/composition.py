@@ -1,23 +1,31 @@
 """Writing the answer without a model: quoted sentences, their sources, and what is missing."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
-from services.synth.aspects import Aspect, aspects_of
-from services.synth.assessment import ENOUGH, LEAST_SHARE, Finding, Library, find
+from services.synth.aspects import Aspect, aspects_of, whole
+from services.synth.assessment import (
+    ENOUGH,
+    LEAST_SHARE,
+    SIMILAR_ACROSS_LANGUAGES,
+    Finding,
+    Library,
+    Source,
+    find,
+)
 from services.synth.attribution import introduction, listed
 from services.synth.citations import Numbering, as_plain_markdown, one_line, require_verbatim
 from services.synth.extraction import Chosen, choose
-from services.synth.gaps import names_the_same, remaining_gaps
+from services.synth.gaps import names_the_same, names_things, remaining_gaps
 from services.synth.languages import language_of
 from services.synth.mind import Answer, Citation, Commission
 from services.synth.phrases import Phrases
 from services.synth.polarity import may_disagree
 
 MAX_SENTENCES = 8
-SENTENCES_FOR_ONE = 5
-SENTENCES_PER_ASPECT = 3
+SENTENCES_FOR_ONE = 4
+SENTENCES_FOR_EACH_OF_TWO, SENTENCES_PER_ASPECT = 3, 2
 NEAREST_WORKS = 3
 MAX_HINTS = 1
 # An aspect that the search reported as a gap is answered after all only if this much of it is
@@ -27,19 +35,26 @@ SURE = 0.85
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """An aspect with the sentences that answer it."""
+    """Sentences under a heading; without one those that answer the question as a whole."""
 
-    aspect: Aspect
+    heading: str
     chosen: tuple[Chosen, ...]
 
 
 def compose(commission: Commission, phrases: Phrases) -> Answer:
     """The answer from the evidence and nothing else."""
     language = language_of(commission.question)
-    library = Library([(one.passage, None) for one in commission.evidence], language)
+    library = Library(
+        [
+            Source(passage=one.passage, sentence_scores=one.sentence_scores)
+            for one in commission.evidence
+        ],
+        language,
+    )
     findings = [find(aspect, library) for aspect in aspects_of(commission.question)]
-    parts = _parts([one for one in findings if _holds(one, commission, library)], library, language)
-    answered = {part.aspect.label for part in parts}
+    held = [one.aspect for one in findings if _holds(one, commission, library)]
+    parts = _parts(held, commission.question, library)
+    answered = {one.label for one in held} if parts else set()
     open_aspects = [one.aspect.label for one in findings if one.aspect.label not in answered]
     gaps = remaining_gaps(commission.gaps, open_aspects, answered, language)
     writer = _Writer(phrases)
@@ -50,29 +65,41 @@ def compose(commission: Commission, phrases: Phrases) -> Answer:
 
 def _holds(finding: Finding, commission: Commission, library: Library) -> bool:
     language = language_of(commission.question)
+    if any(names_things(gap, finding.aspect) for gap in commission.gaps):
+        return False
     reported = any(names_the_same(gap, finding.aspect, language) for gap in commission.gaps)
     if not library.speaks_the_language:
-        # Words of another language prove little either way: the search, which knew similarities,
-        # decided.
+        # Words of another language prove little either way; the model's scores decide, or without
+        # them the search, which knew similarities.
+        if library.best_sentence:
+            return library.best_sentence >= SIMILAR_ACROSS_LANGUAGES and not reported
         return bool(library.readings) and not reported
     if reported:
-        return finding.share >= SURE
+        return finding.share >= SURE and not finding.missing
     # The search also knew similarities; what it found covered needs fewer of the words here.
-    was_covered = finding.aspect.label in commission.covered_summary
+    was_covered = finding.aspect.topic in commission.covered_summary
     return finding.share >= (LEAST_SHARE if was_covered else ENOUGH)
 
 
-def _parts(findings: Sequence[Finding], library: Library, language: str) -> list[_Part]:
-    limit = SENTENCES_FOR_ONE if len(findings) == 1 else SENTENCES_PER_ASPECT
+def _parts(aspects: Sequence[Aspect], question: str, library: Library) -> list[_Part]:
+    """The sentences for each aspect; before those of members, what answers all of them at once."""
+    asked: list[tuple[str, Aspect]] = [(one.heading, one) for one in aspects]
+    if len([one for one in aspects if one.own]) > 1:
+        asked.insert(0, ("", whole(question, library.language)))
+    limits = {1: SENTENCES_FOR_ONE, 2: SENTENCES_FOR_EACH_OF_TWO}
+    limit = limits.get(len(asked), SENTENCES_PER_ASPECT)
     taken: list[Chosen] = []
     parts: list[_Part] = []
-    for finding in findings:
+    for heading, aspect in asked:
         room = min(limit, MAX_SENTENCES - len(taken))
-        chosen = choose(finding.aspect, library, language, limit=room, taken=taken)
-        # Without a new sentence the aspect is answered by those that stand there already.
-        if chosen or taken:
-            taken += chosen
-            parts.append(_Part(finding.aspect, tuple(chosen)))
+        chosen = choose(aspect, library, library.language, limit=room, taken=taken)
+        taken += chosen
+        # Without a new sentence an aspect is answered by those that stand there already.
+        if chosen:
+            parts.append(_Part(heading, tuple(chosen)))
+    # A heading over one member alone would leave the reader looking for the others.
+    if len(parts) < len(asked):
+        return [replace(part, heading="") for part in parts]
     return parts
 
 
@@ -87,8 +114,8 @@ class _Writer:
 
     def answer(self, parts: Sequence[_Part], gaps: Sequence[str], library: Library) -> Answer:
         for part in parts:
-            if len(parts) > 1 and part.chosen:
-                self._blocks.append(f"**{as_plain_markdown(part.aspect.label)}**")
+            if len(parts) > 1 and part.heading:
+                self._blocks.append(f"**{as_plain_markdown(part.heading)}**")
             self._blocks += [self._quoted(chosen) for chosen in part.chosen]
         self._blocks += self._hints([chosen for part in parts for chosen in part.chosen])
         if not library.speaks_the_language:

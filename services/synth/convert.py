@@ -68,7 +68,12 @@ def commission_of(request: pb.SynthesizeRequest) -> Commission:
     return Commission(
         question=request.question.strip(),
         evidence=tuple(
-            Evidence(passage=_passage_of(one.passage), score=one.score) for one in request.evidence
+            Evidence(
+                passage=_passage_of(one.passage),
+                score=one.score,
+                sentence_scores=tuple(one.sentence_scores),
+            )
+            for one in request.evidence
         ),
         covered_summary=request.covered_summary,
         gaps=tuple(request.gaps),

@@ -3,14 +3,14 @@
 # Words that set two things against each other.
 COMPARING: dict[str, frozenset[str]] = {
     "all": frozenset({"vs", "vs.", "versus", "contra"}),
-    "en": frozenset({"than", "or"}),
-    "de": frozenset({"oder", "als", "gegenüber"}),
+    "en": frozenset({"or"}),
+    "de": frozenset({"oder"}),
     "fr": frozenset({"ou"}),
     "es": frozenset({"o", "u"}),
     "it": frozenset({"o", "oppure"}),
     "pt": frozenset({"ou"}),
-    "nl": frozenset({"of", "dan"}),
-    "ru": frozenset({"или", "чем"}),
+    "nl": frozenset({"of"}),
+    "ru": frozenset({"или"}),
     "ar": frozenset({"أو", "أم", "مقابل"}),
     "ko": frozenset({"또는", "혹은", "대"}),
 }
@@ -29,48 +29,51 @@ LISTING: dict[str, frozenset[str]] = {
     "ko": frozenset({"및", "그리고"}),
 }
 
+# Stands for a phrase that compares with what was named before, not always just before.
+COMPARED = "⇄"
+
 # Phrases of several words that work like one of the words above.
 MULTIWORD: dict[str, dict[str, str]] = {
     "en": {
-        "compared (?:with|to)": "versus",
-        "in comparison (?:with|to)": "versus",
-        "compare (?:with|to)": "versus",
+        "compared (?:with|to)": COMPARED,
+        "in comparison (?:with|to)": COMPARED,
+        "compare (?:with|to)": COMPARED,
         "rather than": "versus",
         "as opposed to": "versus",
         "as well as": "and",
-        "relative to": "versus",
+        "relative to": COMPARED,
     },
     "de": {
-        "im vergleich (?:zu|zum|zur|mit)": "versus",
-        "verglichen mit": "versus",
-        "im gegensatz zu": "versus",
+        "im vergleich (?:zu|zum|zur|mit)": COMPARED,
+        "verglichen mit": COMPARED,
+        "im gegensatz zu": COMPARED,
     },
     "fr": {
-        "par rapport (?:à|au|aux)": "versus",
-        "comparée?s? (?:à|au|aux|avec)": "versus",
+        "par rapport (?:à|au|aux)": COMPARED,
+        "comparée?s? (?:à|au|aux|avec)": COMPARED,
         "ainsi que": "et",
         "plutôt que": "versus",
     },
     "es": {
-        "en comparación con": "versus",
-        "comparad[oa]s? con": "versus",
-        "frente a": "versus",
+        "en comparación con": COMPARED,
+        "comparad[oa]s? con": COMPARED,
+        "frente a": COMPARED,
         "así como": "y",
     },
-    "it": {"rispetto (?:a|al|alla|ai|alle)": "versus", "in confronto a": "versus"},
+    "it": {"rispetto (?:a|al|alla|ai|alle)": COMPARED, "in confronto a": COMPARED},
     "pt": {
-        "em comparação (?:com|a)": "versus",
-        "comparad[oa]s? (?:com|a)": "versus",
-        "em relação a": "versus",
+        "em comparação (?:com|a)": COMPARED,
+        "comparad[oa]s? (?:com|a)": COMPARED,
+        "em relação a": COMPARED,
         "bem como": "e",
     },
     "nl": {
-        "in vergelijking met": "versus",
-        "vergeleken met": "versus",
-        "ten opzichte van": "versus",
+        "in vergelijking met": COMPARED,
+        "vergeleken met": COMPARED,
+        "ten opzichte van": COMPARED,
     },
-    "ru": {"по сравнению (?:с|со)": "versus", "в отличие от": "versus"},
-    "ar": {"مقارنة (?:مع|ب)": "versus"},
+    "ru": {"по сравнению (?:с|со)": COMPARED, "в отличие от": COMPARED},
+    "ar": {"مقارنة (?:مع|ب)": COMPARED},
 }
 
 # Before a pair, these ask for what lies between its members, unless a difference is asked for.

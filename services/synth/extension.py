@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, pairwise
 
 from services.synth.aspects import Aspect, shortened, whole
-from services.synth.gaps import names_the_same
+from services.synth.gaps import names_the_same, thing_in
 from services.synth.mind import Investigation
+from services.synth.phrases import Phrases
 from services.synth.terms import Term
 from services.synth.trail import query_key
 
@@ -13,7 +14,7 @@ QUERIES_PER_GAP = 3
 
 
 def extended(
-    aspects: Sequence[Aspect], investigation: Investigation, language: str
+    aspects: Sequence[Aspect], investigation: Investigation, language: str, phrases: Phrases
 ) -> tuple[tuple[Aspect, ...], frozenset[str]]:
     """All aspects, gaps that are none of them included, and the labels of those that are open.
 
@@ -26,7 +27,7 @@ def extended(
     for gap in investigation.remaining_gaps:
         named = next((one for one in known if names_the_same(gap, one, language)), None)
         if named is None:
-            named = whole(gap, language)
+            named = whole(thing_in(gap, phrases) or gap, language)
             known.append(named)
         is_open.add(named.label)
     return tuple(known), frozenset(is_open)

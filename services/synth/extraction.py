@@ -1,78 +1,35 @@
 """Choosing the sentences of the evidence that say most about an aspect, without saying it twice."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from services.chassis.words import count_words, cut_at_sentence, sentences
 from services.synth.aspects import Aspect
 from services.synth.assessment import Library, Reading, coverage
 from services.synth.citations import Quote, quote_from
 from services.synth.mind import Passage
 from services.synth.polarity import may_disagree
+from services.synth.signs import Signs, section_bonus
 from services.synth.terms import Vocabulary, stems_of
 
-MIN_WORDS = 5
-MAX_WORDS = 80
 # How much of a sentence's score comes from itself, from its passage, and from the passage's rank.
-OWN_SHARE, PASSAGE_SHARE, RANK_SHARE = 0.55, 0.30, 0.15
-NUMBER_BONUS = 0.08
-DURATION_BONUS, LASTING_BONUS = 0.12, 0.12
-FINDING_BONUS = 0.06
-# What a work says of another work is better quoted from that one.
-SECOND_HAND_COST = 0.12
+OWN_SHARE, PASSAGE_SHARE, RANK_SHARE = 0.75, 0.15, 0.10
+# How much of what comes from the sentence itself is the model's score, where there is one.
+MODEL_SHARE = 0.6
 # The reader's own notes are no source as long as a work says it too.
 OWN_NOTE_COST = 0.25
-# Captions, labels and cut-off ends have no full stop.
-FRAGMENT_COST = 0.15
-REPETITION_COST = 0.4
+# A sentence that names what sets this aspect apart, or is of a work about it.
+MEMBER_SHARE = 0.2
+REPETITION_COST = 0.25
+# A second work on the same thing says more than a second sentence of the first.
+SAME_WORK_COST = 0.04
 # A sentence much weaker than the best one is left out, even if there is room.
-WORTH_QUOTING = 0.68
+WORTH_QUOTING = 0.78
+# The first sentence of an aspect whose best one stands in the answer already.
+WORTH_ADDING = 0.7
 PER_WORK = 2
-# Above these shares a stretch is a row of a table, or a line of names and titles.
-MAX_NUMBER_SHARE, MAX_CAPITAL_SHARE = 0.4, 0.6
+POOL = 60
 
-_QUANTITY = re.compile(
-    r"\bhow (?:many|much|long|often|old|large|big|far|high|low|few|strong)\b|\bby how\b|"
-    r"\bwhat (?:dose|percentage|proportion|share|number|rate|age|duration|fraction)\b|"
-    r"\bwie (?:viele?|lange|hoch|oft|groß|stark)\b|\bcombien\b|\bcuánt|\bquant[oiae]\b|\bhoeveel\b|"
-    r"\bhoe (?:lang|vaak|groot)\b|сколько|"
-    r"多少|几|いくつ|何(?:人|回|時間|年|%|％)|どのくらい|얼마|몇|\bكم\b",
-    re.IGNORECASE,
-)
-_DURATION = re.compile(
-    r"\bhow (?:long|soon|quickly)\b|\bby how many (?:minutes|hours|days)\b|\bwie lange\b|"
-    r"\bcombien de temps\b|\bcuánto tiempo\b|\bquanto tempo\b|\bhoe lang\b|как долго|多久|多长时间|"
-    r"どのくらいの時間|何時間|얼마나 오래|كم من الوقت",
-    re.IGNORECASE,
-)
-_SPAN_OF_TIME = re.compile(
-    r"\d\s*-?(?:s|ms|min|h|seconds?|minutes?|hours?|days?|weeks?|months?|years?|sekunden?|"
-    r"minuten?|stunden?|tagen?|wochen?|monaten?|jahren?|secondes?|heures?|jours?|semaines?|mois|"
-    r"ans|segundos?|minutos?|horas?|días?|dias?|semanas?|meses|años?|anos?|ore|giorni|settimane|"
-    r"mesi|anni|uur|dagen|weken|maanden|jaar|секунд\w*|минут\w*|час\w*|дн\w*|недел\w*)\b|"
-    r"\d\s*(?:秒|分|小时|時間|日|天|周|週|月|年|초|분|시간|일|주|개월)",
-    re.IGNORECASE,
-)
-_LASTING = re.compile(
-    r"\b(?:within|until|lasted|lasts|took|takes|dauerte|innerhalb|dura|duró|durou|duurde) "
-    r"(?:\w+ ){0,2}\d",
-    re.IGNORECASE,
-)
-_SECOND_HAND = re.compile(
-    r"\bet al\.|"
-    r"\b(?:and|und|et|y|e|en) (?:colleagues|kollegen|collègues|colegas|colleghi|collega's)\b|"
-    r"\([A-Z][^()]*\b(?:19|20)\d\d[a-z]?\)"
-)
-_ENDS = re.compile(r"[.!…。！؟۔｡][\"'”’»)\]」』]*\s*$")
-_STATISTIC = re.compile(r"\d\s?[%％]|\b[pnrd]\s?[<=>≤≥]|\bCI\b|±|\d[.,]\d")
-# What stands in the head and foot of papers.
-_IMPRINT = re.compile(
-    r"\b10\.\d{4,9}/|\bISSN\b|\bISBN\b|©|@\w|\ball rights reserved\b|"
-    r"^\s*(?:keywords?|key words|schlüsselwörter|schlagwörter|mots[- ]clés|palabras clave|"
-    r"parole chiave|palavras-chave|trefwoorden|ключевые слова|关键词|關鍵詞|キーワード|주제어)\b",
-    re.IGNORECASE,
-)
 _NO_SOURCE = re.compile(
     r"^\W*\d*\W*(?:references?|bibliography|works cited|literature cited|literatur(?:verzeichnis)?|"
     r"références|bibliographie|referencias|bibliografía|bibliografia|referências|literatuur|"
@@ -101,44 +58,32 @@ def choose(
     taken: Sequence[Chosen] = (),
 ) -> list[Chosen]:
     """At most `limit` sentences, best first; none that repeats one that was already taken."""
-    pool = sorted(_candidates(aspect, library, language), key=lambda one: -one.score)[:60]
-    if not pool:
-        return []
-    least = WORTH_QUOTING * pool[0].score
+    pool = _folded(_candidates(aspect, library, language))[:POOL]
     chosen: list[Chosen] = []
+    least = WORTH_ADDING * pool[0].score if pool else 0.0
     while len(chosen) < limit:
         before = [*taken, *chosen]
         open_ones = [one for one in pool if one.score >= least and _is_new(one, before, chosen)]
         if not open_ones:
             break
-        chosen.append(max(open_ones, key=lambda one: one.score - _repetition(one, before)))
+        chosen.append(max(open_ones, key=lambda one: one.score - _repetition(one, before, chosen)))
+        least = WORTH_QUOTING * max(one.score for one in chosen)
     return chosen
 
 
-def quotable(text: str) -> Iterator[tuple[int, int]]:
-    """Ranges of the text that can be quoted: whole sentences, a very long one cut to its start."""
-    for start, end in sentences(text):
-        words = count_words(text[start:end])
-        if words < MIN_WORDS:
-            continue
-        if words > MAX_WORDS:
-            end = start + len(cut_at_sentence(text[start:end], MAX_WORDS))
-        yield start, end
+def _folded(candidates: Iterable[Chosen]) -> list[Chosen]:
+    """The candidates, best first, each sentence once: with a page where there is one.
 
-
-def says_something(text: str, language: str) -> bool:
-    """Whether the stretch is a statement, as far as its looks tell: no question, row or imprint."""
-    if text.rstrip().endswith(("?", "？", "؟")) or _IMPRINT.search(text):
-        return False
-    tokens = text.split()
-    numbers = sum(any(letter.isdigit() for letter in token) for token in tokens)
-    if len(tokens) >= MIN_WORDS and numbers > MAX_NUMBER_SHARE * len(tokens):
-        return False
-    if language == "de":  # its nouns are all in capitals
-        return True
-    longer = [token for token in tokens if len(token) > 3 and token[0].isalpha()]
-    capitals = sum(token[0].isupper() for token in longer)
-    return len(longer) < MIN_WORDS or capitals <= MAX_CAPITAL_SHARE * len(longer)
+    An abstract is often held twice, as a field of the record and on the first page.
+    """
+    found: dict[str, Chosen] = {}
+    for one in sorted(candidates, key=lambda one: -one.score):
+        # A page may break a word where the record does not.
+        text = "".join(letter for letter in one.quote.text if letter.isalnum())
+        known = found.setdefault(text, one)
+        if known.passage.first_page_index is None and one.passage.first_page_index is not None:
+            found[text] = replace(one, score=known.score)
+    return list(found.values())
 
 
 def _only_names_the_work(stems: frozenset[str], title: frozenset[str]) -> bool:
@@ -147,7 +92,7 @@ def _only_names_the_work(stems: frozenset[str], title: frozenset[str]) -> bool:
 
 
 def _candidates(aspect: Aspect, library: Library, language: str) -> Iterator[Chosen]:
-    wanted = _Wanted(aspect.query)
+    signs = Signs(aspect.query)
     for rank, reading in enumerate(library.readings):
         if any(_NO_SOURCE.match(title) for title in reading.passage.section_path):
             continue
@@ -156,8 +101,9 @@ def _candidates(aspect: Aspect, library: Library, language: str) -> Iterator[Cho
         named = stems_of(reading.passage.work.title, language)
         around = coverage(aspect.terms, reading.vocabulary, library.rarity)
         base = PASSAGE_SHARE * around + RANK_SHARE / (1 + rank / 3)
+        base += section_bonus(reading.passage.section_path)
         base -= OWN_NOTE_COST if reading.passage.work.is_own_note else 0.0
-        for one in _from_passage(aspect, reading, library, language, base, wanted):
+        for one in _from_passage(aspect, reading, library, base, signs):
             if not _only_names_the_work(one.stems, named):
                 yield one
 
@@ -166,41 +112,33 @@ def _from_passage(
     aspect: Aspect,
     reading: Reading,
     library: Library,
-    language: str,
     base: float,
-    wanted: "_Wanted",
+    signs: Signs,
 ) -> Iterator[Chosen]:
     passage = reading.passage
-    for start, end in quotable(passage.text):
-        text = passage.text[start:end]
-        if not says_something(text, language):
-            continue
-        stems = stems_of(text, language)
+    for one in library.statements(reading):
+        text = passage.text[one.start : one.end]
+        stems = stems_of(text, library.language)
         share = coverage(aspect.terms, Vocabulary(stems), library.rarity)
-        if not share and library.speaks_the_language:
+        model = reading.score_of(one.ordinal)
+        if not share and library.speaks_the_language and model is None:
             continue
-        score = base + OWN_SHARE * share + wanted.bonus(text)
-        quote = quote_from(passage.passage_id, passage.text, start, end)
+        score = base + OWN_SHARE * _own(share, model, library) + signs.bonus(text)
+        if aspect.focus:
+            named = Vocabulary(stems | stems_of(passage.work.title, library.language))
+            score += MEMBER_SHARE * coverage(aspect.focus, named, library.rarity)
+        quote = quote_from(passage.passage_id, passage.text, one.start, one.end)
         yield Chosen(quote=quote, passage=passage, score=score, stems=stems)
 
 
-class _Wanted:
-    """What a sentence should hold beside words, going by the form of the question."""
-
-    def __init__(self, query: str) -> None:
-        self._number = _QUANTITY.search(query) is not None
-        self._duration = _DURATION.search(query) is not None
-
-    def bonus(self, text: str) -> float:
-        """What the sentence's looks add to its score, or take from it."""
-        bonus = FINDING_BONUS if _STATISTIC.search(text) else 0.0
-        if self._number and any(letter.isdigit() for letter in text):
-            bonus += NUMBER_BONUS
-        if self._duration and _SPAN_OF_TIME.search(text):
-            bonus += DURATION_BONUS + (LASTING_BONUS if _LASTING.search(text) else 0.0)
-        if _SECOND_HAND.search(text):
-            bonus -= SECOND_HAND_COST
-        return bonus if _ENDS.search(text) else bonus - FRAGMENT_COST
+def _own(share: float, model: float | None, library: Library) -> float:
+    """What a sentence says by itself: by its words, and by the model in relation to its best."""
+    if model is None or not library.best_sentence:
+        return share
+    relative = model / library.best_sentence
+    if not library.speaks_the_language:
+        return relative
+    return (1 - MODEL_SHARE) * share + MODEL_SHARE * relative
 
 
 def _is_new(one: Chosen, before: Collection[Chosen], here: Collection[Chosen]) -> bool:
@@ -217,8 +155,9 @@ def _same_work(one: Chosen, other: Chosen) -> bool:
     return bool(left.title) and (left.title, left.year) == (right.title, right.year)
 
 
-def _repetition(one: Chosen, before: Collection[Chosen]) -> float:
-    return REPETITION_COST * max((_alike(one, other) for other in before), default=0.0)
+def _repetition(one: Chosen, before: Collection[Chosen], here: Collection[Chosen]) -> float:
+    said = REPETITION_COST * max((_alike(one, other) for other in before), default=0.0)
+    return said + SAME_WORK_COST * any(_same_work(one, other) for other in here)
 
 
 def _alike(one: Chosen, other: Chosen) -> float:

@@ -1,17 +1,50 @@
 """What an answer leaves open: the reported gaps and the aspects without support, each once."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from services.synth.aspects import Aspect
 from services.synth.citations import one_line
+from services.synth.phrases import Phrases
 from services.synth.terms import stems_of
 
 ALIKE = 0.7
+# Stands for the things where a phrase is taken apart; no text holds it.
+SLOT = "\0"
+
+
+def as_gap(aspect: Aspect, things: Sequence[str], phrases: Phrases) -> str:
+    """The aspect as a gap, with the things that the library says nothing of."""
+    if not things:
+        return aspect.label
+    return f"{aspect.label} ({phrases.nothing_on.format(things=', '.join(things))})"
+
+
+def names_things(gap: str, aspect: Aspect) -> bool:
+    """Whether a reported gap is this aspect with things that the search knew to be missing."""
+    return gap.startswith(f"{aspect.label} (")
+
+
+def as_thing(things: Sequence[str], phrases: Phrases) -> str:
+    """A gap beside an answer: the things that the library says nothing of."""
+    said = phrases.nothing_on.format(things=", ".join(things))
+    return said[:1].upper() + said[1:]
+
+
+def thing_in(gap: str, phrases: Phrases) -> str:
+    """The things that such a gap beside an answer names; empty for a gap of another kind."""
+    before, _, after = as_thing([SLOT], phrases).partition(SLOT)
+    if not (gap.startswith(before) and gap.endswith(after)):
+        return ""
+    return gap[len(before) : len(gap) - len(after)].strip()
 
 
 def names_the_same(gap: str, aspect: Aspect, language: str) -> bool:
     """Whether a reported gap is this aspect, in these or nearly these words."""
-    return _alike(gap, aspect.label, language) or _alike(gap, aspect.query, language)
+    return (
+        gap.startswith(aspect.label)
+        or _alike(gap, aspect.label, language)
+        or _alike(gap, aspect.query, language)
+    )
 
 
 def remaining_gaps(
@@ -22,7 +55,7 @@ def remaining_gaps(
     for gap in map(one_line, [*reported, *open_aspects]):
         if not gap or any(_alike(gap, label, language) for label in answered):
             continue
-        if not any(_alike(gap, known, language) for known in gaps):
+        if not any(known.startswith(gap) or _alike(gap, known, language) for known in gaps):
             gaps.append(gap)
     return gaps
 

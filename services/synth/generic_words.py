@@ -30,6 +30,8 @@ _LISTS = {
         conclusion conclusions recommend recommended describe described discuss discussed
         develop developed development obtain obtained solve solved solution solutions made
         criterion practical simple
+        longer shorter faster slower larger smaller greater keep keeps kept happen happens
+        happened change notice
         """,
     "de": """
         studie studien ergebnis ergebnisse evidenz effekt effekte wirkung wirkungen auswirkung

@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from services.synth.absence import Standing, is_name, most_telling, standing, without_term
 from services.synth.aspects import aspects_of, whole
 from services.synth.assessment import Finding, Library, find
 from services.synth.extension import extended, rephrased
+from services.synth.gaps import as_gap, as_thing
 from services.synth.languages import language_of
 from services.synth.mind import Investigation, Move, Passage, Tool, ToolCall
 from services.synth.phrases import Phrases
+from services.synth.terms import Term
 from services.synth.trail import (
     CONCLUDE,
     EXTEND,
@@ -26,6 +29,7 @@ MAX_TURNS = 3
 HITS_IN_ALL = 24
 MOST_HITS = 10
 FEWEST_HITS = 5
+PROBED_HITS = 3
 WORDS_PER_HIT = 210
 # A hit that carries this share of an aspect is worth reading around.
 WORTH_READING = 0.3
@@ -63,21 +67,50 @@ class _Desk:
         self._language = language_of(investigation.question)
         # An extension is about the gaps; what was covered before stays so.
         self._aspects, self._open = extended(
-            aspects_of(investigation.question), investigation, self._language
+            aspects_of(investigation.question), investigation, self._language, phrases
         )
+        self._whole = whole(investigation.question, self._language).query
         self.trail: Trail = trail_of(investigation)
 
     def findings(self) -> list[Finding]:
         """How well what was seen carries each aspect."""
-        library = Library(
-            [(one.passage, one.similarity) for one in self.trail.seen], self._language
+        library = Library(self.trail.seen, self._language)
+        return [self._weighed(find(aspect, library), library) for aspect in self._aspects]
+
+    def _weighed(self, finding: Finding, library: Library) -> Finding:
+        """The finding, without support when the aspect is about something foreign."""
+        question = self._state.question
+        missing = [
+            term
+            for term in finding.missing
+            # Words of two languages cannot meet; only names can be missed.
+            if library.speaks_the_language or is_name(term, question)
+        ]
+        standings = {term: self._standing(term) for term in missing}
+        foreign = tuple(term for term in missing if standings[term] is Standing.FOREIGN)
+        return replace(
+            finding,
+            missing=tuple(missing),
+            foreign=foreign,
+            doubtful=tuple(term for term in missing if standings[term] is Standing.DOUBTFUL),
+            is_supported=finding.is_supported and not foreign,
         )
-        return [find(aspect, library) for aspect in self._aspects]
+
+    def _standing(self, term: Term) -> Standing:
+        nearest = self.trail.nearest
+        before = nearest.get(query_key(self._whole))
+        after = nearest.get(query_key(without_term(self._whole, term)))
+        return standing(
+            term,
+            self._state.question,
+            self._language,
+            lift=None if before is None or after is None else after - before,
+            alone=nearest.get(query_key(term.surface)),
+        )
 
     def first_searches(self) -> Plan:
         """The whole question and each of its aspects, side by side."""
-        queries = [whole(self._state.question, self._language).query]
-        queries += [aspect.query for aspect in self._aspects]
+        queries = [self._whole, *(aspect.query for aspect in self._aspects)]
         return self._searching(self._new(queries)) or self._nothing_possible()
 
     def further_searches(self) -> Plan:
@@ -108,7 +141,8 @@ class _Desk:
         thin = [finding for finding in findings if self._is_thin(finding)]
         queries = self._new(query for finding in thin for query in _other_words(finding))
         calls: list[tuple[str, dict[str, object]]]
-        calls = [(SEARCH, {"query": q, "limit": FEWEST_HITS}) for q in queries]
+        calls = [(SEARCH, {"query": q, "limit": PROBED_HITS}) for q in self._probes(findings)]
+        calls += [(SEARCH, {"query": q, "limit": FEWEST_HITS}) for q in queries]
         titles: list[str] = []
         # What is reported in one passage of a paper is often measured in another one.
         for passage in [] if self.trail.read_around else _worth_reading(findings):
@@ -121,10 +155,25 @@ class _Desk:
         said += [self._phrases.reading.format(title=title) for title in dict.fromkeys(titles)]
         return self._plan(calls, " ".join(said))
 
+    def _probes(self, findings: Sequence[Finding]) -> list[str]:
+        """Queries that show whether words missing so far are missing in the whole library."""
+        missing = {term.stem: term for finding in findings for term in finding.missing}
+        asked: list[str] = []
+        for term in most_telling(missing.values()):
+            asked += [without_term(self._whole, term), term.surface]
+        return self._new(asked)
+
     def conclusion(self, findings: Sequence[Finding]) -> Plan:
         """The end of the pass: what is covered and what is not."""
-        covered = [one.aspect.label for one in findings if not self._is_thin(one)]
-        gaps = [one.aspect.label for one in findings if self._is_thin(one)]
+        covered = [one.aspect.topic for one in findings if not self._is_thin(one)]
+        gaps = [
+            as_gap(one.aspect, [term.surface for term in one.foreign], self._phrases)
+            for one in findings
+            if self._is_thin(one)
+        ]
+        doubtful = {t.surface for one in findings if one.is_supported for t in one.doubtful}
+        if doubtful:
+            gaps.append(as_thing(sorted(doubtful), self._phrases))
         summary = (
             self._phrases.covered.format(aspects="; ".join(covered))
             if covered
@@ -213,9 +262,14 @@ def _worth_reading(findings: Sequence[Finding]) -> list[Passage]:
     places: dict[str, Passage] = {}
     for rank in range(MOST_READINGS):
         for finding in open_ones:
-            if rank < len(finding.best) and finding.score >= WORTH_READING:
-                passage = finding.best[rank]
-                places.setdefault(passage.work.document_id, passage)
+            # An abstract or a note was read whole already; around it is nothing more.
+            paged = [
+                one
+                for one in finding.best
+                if one.first_page_index is not None and not one.work.is_own_note
+            ]
+            if rank < len(paged) and finding.score >= WORTH_READING:
+                places.setdefault(paged[rank].work.document_id, paged[rank])
     return list(places.values())[:MOST_READINGS]
 
 

@@ -135,6 +135,8 @@ class Evidence:
 
     passage: Passage
     score: float
+    sentence_scores: tuple[float, ...] = ()
+    """How far each sentence answers the question, 0 to 1; empty when they were not scored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,8 @@ class Phrases:
     untitled: str
     gaps_heading: str
     """Stands above what the library does not cover."""
+    nothing_on: str
+    """Stands in brackets behind a gap: {things} that the library says nothing of."""
     nothing: str
     """Says that the library does not answer the question."""
     nearest: str

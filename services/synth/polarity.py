@@ -3,9 +3,9 @@
 import re
 
 _DENIAL = re.compile(
-    r"\b(?:not?|neither|nor|without|fail(?:ed|s)?|unrelated|absence|lack(?:ed|s)?|cannot|n't|"
-    r"kein\w*|nicht|weder|ohne|aucune?|pas|sans|ningun[oa]?|ningún|sin|nessun[oa]?|senza|não|nenhum\w*|"
-    r"sem|niet|geen|zonder|не|нет|без)\b|n't\b|[没沒未无無]|なかった|ない|않|없|لم|لا",
+    r"\b(?:not?|neither|nor|fail(?:ed|s)?|unrelated|absence|lack(?:ed|s)?|cannot|n't|"
+    r"kein\w*|nicht|weder|aucune?|pas|ningun[oa]?|ningún|nessun[oa]?|não|nenhum\w*|"
+    r"niet|geen|не|нет)\b|n't\b|[没沒未无無]|なかった|ない|않|없|لم|لا",
     re.IGNORECASE,
 )
 _UP = re.compile(
@@ -22,7 +22,7 @@ _DOWN = re.compile(
     re.IGNORECASE,
 )
 # How much of the shorter sentence the other one must share.
-LEAST_SHARED, LEAST_SHARE = 3, 0.3
+LEAST_SHARED, LEAST_SHARE = 4, 0.5
 
 
 def may_disagree(

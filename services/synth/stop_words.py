@@ -14,7 +14,7 @@ _LISTS = {
         when where whether which while who whom whose why will with within without would yes
         yet you your tell explain describe summarize summarise say says said show shows find
         finds found anything something kind sort exactly actually there's what's don doesn didn
-        aren
+        aren someone somebody anyone anybody everyone everybody nobody anyway whose
         """,
     "de": """
         aber alle allem allen aller alles als also am an andere anderen auch auf aus bei beim

@@ -144,7 +144,8 @@ def _without(word: str, ending: str, language: str) -> str:
     if ending == "s" and word[-2] in "sui":
         return word
     if ending == "es" and not word.endswith(("sses", "shes", "ches", "xes", "zes", "oes")):
-        return word[:-2]
+        # "rates" is "rate" and not "rat"; a final e of longer words goes later.
+        return word[:-1] if len(word) < 6 else word[:-2]
     stem = word[: -len(ending)]
     if ending in ("ing", "ed") and len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "ls":
         return stem[:-1]
@@ -158,7 +159,7 @@ def _fold(word: str) -> str:
         for letter in unicodedata.normalize("NFD", word)
         if not "\u0300" <= letter <= "\u036f"
     )
-    return plain[:-1] if plain.endswith("e") and len(plain) > 3 else plain
+    return plain[:-1] if plain.endswith("e") and len(plain) > 4 else plain
 
 
 def _akin(left: str, right: str) -> bool:

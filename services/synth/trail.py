@@ -1,11 +1,12 @@
 """What a pass has done so far, read from its transcript."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from services.synth.mind import Investigation, Passage, ToolCall, ToolResult
+from services.synth.assessment import Source
+from services.synth.mind import Investigation, ToolCall, ToolResult
 
 SEARCH = "search_corpus"
 READ = "read_document"
@@ -14,21 +15,15 @@ EXTEND = "request_search_extension"
 COUNTED = frozenset({SEARCH, READ, "get_document_toc"})
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A passage that some call returned with its text, and the best similarity it was given."""
-
-    passage: Passage
-    similarity: float | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trail:
     """The calls made, the passages seen, and whether the ceilings or the library said stop."""
 
     queries: frozenset[str]
     read_around: frozenset[str]
-    seen: tuple[Seen, ...]
+    seen: tuple[Source, ...]
+    nearest: Mapping[str, float | None]
+    """The best similarity that each query reached; None without vectors."""
     was_told_to_stop: bool
     """The last turn brought a notice, or nothing but failures."""
     turns: int
@@ -49,6 +44,7 @@ def trail_of(investigation: Investigation) -> Trail:
         queries=frozenset(queries),
         read_around=frozenset(read_around),
         seen=_seen(investigation),
+        nearest=_nearest(investigation),
         was_told_to_stop=_told_to_stop(investigation),
         turns=sum(
             any(call.call_id.startswith(pass_mark(investigation)) for call in turn.calls)
@@ -87,8 +83,8 @@ def _place(arguments: dict[str, Any]) -> str:
     return page_place(str(arguments.get("document_id", "")), arguments.get("first_page", 0))
 
 
-def _seen(investigation: Investigation) -> tuple[Seen, ...]:
-    found: dict[str, Seen] = {}
+def _seen(investigation: Investigation) -> tuple[Source, ...]:
+    found: dict[str, Source] = {}
     for one in (one for result in _results(investigation) for one in result.passages):
         known = found.get(one.passage.passage_id)
         passage = known.passage if known and not one.passage.text else one.passage
@@ -97,8 +93,25 @@ def _seen(investigation: Investigation) -> tuple[Seen, ...]:
             for value in (known.similarity if known else None, one.similarity)
             if value is not None
         ]
-        found[passage.passage_id] = Seen(passage, max(similarities, default=None))
+        found[passage.passage_id] = Source(
+            passage=passage, similarity=max(similarities, default=None)
+        )
     return tuple(one for one in found.values() if one.passage.text)
+
+
+def _nearest(investigation: Investigation) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for turn in investigation.transcript:
+        queries = {
+            call.call_id: query_key(str(arguments_of(call).get("query", "")))
+            for call in turn.calls
+            if call.tool == SEARCH
+        }
+        for result in turn.results:
+            if result.call_id in queries:
+                known = [one.similarity for one in result.passages if one.similarity is not None]
+                found[queries[result.call_id]] = max(known, default=None)
+    return found
 
 
 def _results(investigation: Investigation) -> Iterator[ToolResult]:

@@ -57,12 +57,12 @@ def test_a_search_can_be_read_on_and_reranked(stack: Stack) -> None:
             stack,
             "search",
             "zocrates.search.v1.SearchService/ReadDocument",
-            data={"around": {"passage_id": passages[0]["passageId"], "before": 1, "after": 1}},
+            data={"around": {"passage_id": passages[0]["passage_id"], "before": 1, "after": 1}},
         )
     )
-    assert passages[0]["passageId"] in [passage["passageId"] for passage in read["passages"]]
+    assert passages[0]["passage_id"] in [passage["passage_id"] for passage in read["passages"]]
     candidates = [
-        {"passage_id": passage["passageId"], "text": passage["text"], "words": 1}
+        {"passage_id": passage["passage_id"], "text": passage["text"], "words": 1}
         for passage in passages
     ]
     ranked = json.loads(

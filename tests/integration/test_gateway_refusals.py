@@ -142,9 +142,9 @@ async def test_pages_of_others_may_not_call(stage: Stage, origin: str | None, st
     ("body", "sentence"),
     [
         ({}, "The field 'prompt' is missing."),
-        ({"prompt": ""}, "'prompt'"),
+        ({"prompt": ""}, "The field 'prompt' should have at least 1 character."),
         ({"prompt": " \n\t "}, "'prompt'"),
-        ({"prompt": 5}, "'prompt'"),
+        ({"prompt": 5}, "The field 'prompt' should be a valid string."),
         ({"prompt": None}, "'prompt'"),
         ({"prompt": "x" * 20_001}, "'prompt'"),
         ({"prompt": "a\0b"}, "'prompt' must not contain the NUL character."),

@@ -102,6 +102,21 @@ async def test_the_passage_that_answers_comes_first_and_the_scorer_says_what_it_
     assert not reply.scorer.calibrated
 
 
+async def test_the_sentences_of_a_kept_passage_are_scored_in_its_order(stand_in: Scorer) -> None:
+    text = f"{WING} {NAP} {LIGHT}"
+    async with stub_of(stand_in) as stub:
+        (kept,) = (await stub.Rerank(request(candidate("a", text)), timeout=60)).kept
+    wing, nap, light = kept.sentence_scores
+    assert 0 <= wing < light < nap <= 1
+
+
+async def test_the_same_text_in_two_works_takes_one_place(stand_in: Scorer) -> None:
+    candidates = [candidate("a", NAP), candidate("b", NAP), candidate("c", LIGHT)]
+    async with stub_of(stand_in) as stub:
+        reply = await stub.Rerank(request(*candidates, passages=2), timeout=60)
+    assert [one.passage_id for one in reply.kept] == ["a", "c"]
+
+
 async def test_the_limits_of_the_request_hold(stand_in: Scorer) -> None:
     candidates = [candidate("n", NAP, words=60), candidate("l", LIGHT, words=60)]
     async with stub_of(stand_in) as stub:
@@ -169,7 +184,7 @@ def test_a_cross_encoder_in_the_models_folder_is_taken_and_scores_as_its_library
     assert isinstance(scorer, CrossEncoderScorer)
     pairs = [Pair(QUESTION, NAP), Pair(QUESTION, WING), Pair(QUESTION, LIGHT)]
     expected = CrossEncoder(str(cross_encoder_folder), device="cpu").predict(
-        [tuple(pair) for pair in pairs], show_progress_bar=False
+        [(pair.claim, pair.text) for pair in pairs], show_progress_bar=False
     )
     assert scorer.support(pairs) == pytest.approx([float(score) for score in expected], abs=1e-5)
     best = max(range(3), key=lambda n: scorer.relevance(pairs)[n])

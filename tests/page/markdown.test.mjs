@@ -22,6 +22,7 @@ test('emphasis nests, and lone or inner marks stay text', () => {
 	assert.deepEqual(inline('**open'), [text('**open')]);
 	assert.deepEqual(inline('snake_case_name'), [text('snake_case_name')]);
 	assert.deepEqual(inline('\\*not\\*'), [text('*not*')]);
+	assert.deepEqual(inline('p \\< 0.05 \\& https\\://a.example'), [text('p < 0.05 & https://a.example')]);
 });
 
 test('numbers in brackets are citations, alone or in a list', () => {

@@ -6,8 +6,14 @@ from hypothesis import strategies as st
 from services.rerank.selection import Scored, select
 
 
-def scored(passage_id: str, score: float, words: int = 10, rank: int = 1) -> Scored:
-    return Scored(passage_id=passage_id, score=score, words=words, retrieval_rank=rank)
+def scored(passage_id: str, score: float, words: int = 10, rank: int = 1, text: str = "") -> Scored:
+    return Scored(
+        passage_id=passage_id,
+        score=score,
+        words=words,
+        retrieval_rank=rank,
+        text=text or f"Text of {passage_id}.",
+    )
 
 
 def ids(candidates: list[Scored], *, max_passages: int = 10, max_words: int = 1_000) -> list[str]:
@@ -35,6 +41,11 @@ def test_a_candidate_that_would_cross_the_ceiling_is_left_out_and_a_smaller_one_
 
 def test_a_ceiling_that_is_met_exactly_is_not_crossed() -> None:
     assert ids([scored("a", 2, words=60), scored("b", 1, words=40)], max_words=100) == ["a", "b"]
+
+
+def test_of_the_same_text_in_two_works_the_first_is_kept_and_takes_one_place() -> None:
+    twice = [scored("b", 3, text="A nap\nhelped."), scored("a", 3, text="A nap helped.")]
+    assert ids([*twice, scored("c", 1)], max_passages=2) == ["a", "c"]
 
 
 @given(

@@ -1,31 +1,37 @@
-"""The windows of a text that the stand-in looks at one by one."""
+"""The sentences of a text, and the runs of them that the stand-in looks at one by one."""
 
-from services.chassis.words import count_words
-from services.rerank.embedding import MAX_WINDOWS, WINDOW_WORDS, windows_of
+import numpy as np
+import pytest
+
+from services.rerank.embedding import MAX_SENTENCES, sentences_of, windows_of
 
 SENTENCE = "Naps of half an hour restored vigilance in nurses on the night shift."
+EAST = np.array([1.0, 0.0], dtype=np.float32)
+NORTH = np.array([0.0, 1.0], dtype=np.float32)
 
 
-def test_short_sentences_share_a_window() -> None:
-    assert windows_of("One came. Two went. Three stayed.") == ["One came. Two went. Three stayed."]
+def test_a_text_is_looked_at_sentence_by_sentence() -> None:
+    assert sentences_of("One came. Two went.") == ["One came.", "Two went."]
 
 
-def test_windows_hold_whole_sentences_and_all_of_them_in_order() -> None:
-    text = " ".join([SENTENCE] * 20)
-    windows = windows_of(text)
-    assert " ".join(windows) == text
-    assert all(window.endswith(".") for window in windows)
-    assert all(count_words(window) <= WINDOW_WORDS for window in windows)
+def test_a_text_without_sentences_is_its_own_sentence() -> None:
+    assert sentences_of("   ") == ["   "]
 
 
-def test_a_sentence_longer_than_a_window_is_one_of_its_own() -> None:
-    long = "Word " * 100 + "end."
-    assert windows_of(f"{SENTENCE} {long} {SENTENCE}") == [SENTENCE, long, SENTENCE]
+def test_the_number_of_sentences_is_bounded() -> None:
+    assert len(sentences_of(" ".join([SENTENCE] * 1_000))) == MAX_SENTENCES
 
 
-def test_a_text_without_sentences_is_its_own_window() -> None:
-    assert windows_of("   ") == ["   "]
+def test_windows_are_the_sentences_and_their_runs_of_two_and_three() -> None:
+    assert len(windows_of([EAST] * 5)) == 5 + 4 + 3
+    assert len(windows_of([EAST])) == 1
 
 
-def test_the_number_of_windows_is_bounded() -> None:
-    assert len(windows_of(" ".join([SENTENCE] * 1_000))) == MAX_WINDOWS
+def test_a_window_is_a_unit_vector_between_its_sentences() -> None:
+    *alone, both = windows_of([EAST, NORTH])
+    assert [list(one) for one in alone] == [[1, 0], [0, 1]]
+    assert both == pytest.approx([0.5**0.5, 0.5**0.5])
+
+
+def test_sentences_that_cancel_out_make_no_window() -> None:
+    assert len(windows_of([EAST, -EAST])) == 2

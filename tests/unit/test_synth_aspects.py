@@ -75,7 +75,7 @@ def test_several_questions_are_several_aspects() -> None:
 
 def test_a_second_question_inside_a_sentence_is_cut_off() -> None:
     labels = [one.label for one in aspects_of("How do naps affect mood, and what do they cost?")]
-    assert labels == ["How do naps affect mood", "what do they cost"]
+    assert labels == ["How do naps affect mood?", "What do they cost?"]
 
 
 def test_a_question_that_points_back_borrows_the_topic() -> None:

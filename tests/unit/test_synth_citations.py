@@ -70,6 +70,9 @@ def test_nothing_in_a_quoted_text_is_active(text: str) -> None:
         ("javascript:alert(1)", r"javascript\:alert(1)"),
         ("at 02:45 a ratio of 3:1", "at 02:45 a ratio of 3:1"),
         ("one\n# two\n\n- three", r"one \# two - three"),
+        ("- an item", r"\- an item"),
+        ("1984. A novel", r"1984\. A novel"),
+        ("1984 was late", "1984 was late"),
     ],
 )
 def test_links_and_line_starts_are_taken_apart(text: str, shown: str) -> None:

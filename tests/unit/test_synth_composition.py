@@ -90,7 +90,7 @@ def test_evidence_beside_the_question_gives_no_answer_but_the_nearest_works() ->
     result = answer("Does modafinil help airline pilots with narcolepsy?", NAPS, LENS)
     check(result, NAPS, LENS)
     assert not result.answered
-    assert result.gaps == ("Does modafinil help airline pilots with narcolepsy",)
+    assert result.gaps == ("Does modafinil help airline pilots with narcolepsy?",)
     assert result.markdown.startswith(WESTERN["en"].nothing)
     assert "World Health Organization (2019): The ageing eye" in result.markdown
 
@@ -98,7 +98,7 @@ def test_evidence_beside_the_question_gives_no_answer_but_the_nearest_works() ->
 def test_without_evidence_the_library_does_not_answer() -> None:
     result = answer(QUESTION)
     assert (result.answered, result.citations) == (False, ())
-    assert result.gaps == (QUESTION.rstrip("?"),)
+    assert result.gaps == (QUESTION,)
 
 
 def test_a_comparison_is_answered_by_aspect_and_the_missing_side_is_a_gap() -> None:
@@ -115,6 +115,69 @@ def test_a_gap_that_the_search_reported_is_named_once() -> None:
     result = answer(f"{gap}?", NAPS, gaps=(gap,))
     assert result.gaps == (gap,)
     assert result.markdown.count(f"- {gap}") == 1
+
+
+def scored(question: str, source: Passage, *scores: float, gaps: tuple[str, ...] = ()) -> Answer:
+    evidence = (Evidence(passage=source, score=1, sentence_scores=scores),)
+    commission = Commission(question=question, evidence=evidence, gaps=gaps)
+    return compose(commission, phrases_for(language_of(question)))
+
+
+def test_of_sentences_with_the_same_words_the_one_that_the_model_prefers_comes_first() -> None:
+    source = passage("P-0", "The nap of the nurses was short. The nurses were alert after it.")
+    assert scored("What did the nap do to nurses?", source, 0.2, 0.8).citations[0].quote == (
+        "The nurses were alert after it."
+    )
+
+
+def test_what_is_far_weaker_than_the_best_is_left_out_though_there_is_room() -> None:
+    source = passage(
+        "P-0",
+        "A nap of thirty minutes lowered vigilance lapses in night-shift nurses. "
+        "Some nurses of the ward had brought a blanket and a pillow of their own.",
+    )
+    assert len(scored(QUESTION, source, 0.9, 0.2).citations) == 1
+
+
+def test_a_sentence_that_an_abstract_and_a_page_hold_is_quoted_from_the_page() -> None:
+    abstract = replace(NAPS, passage_id="ABS-0", first_page_index=None, last_page_index=None)
+    first, *_ = answer(QUESTION, abstract, NAPS).citations
+    assert first.passage_id == "NAPS-0"
+
+
+@pytest.mark.parametrize(("best", "answered"), [(0.53, True), (0.16, False)])
+def test_across_languages_the_model_decides_and_the_language_alone_declines_nothing(
+    best: float, answered: bool
+) -> None:
+    question = "Wie viel Licht lässt die Linse älterer Menschen durch?"
+    result = scored(question, LENS, best)
+    assert result.answered is answered
+    assert phrases_for("de").other_language in result.markdown
+    assert phrases_for("de").honesty in result.markdown
+
+
+def test_headings_are_phrases_of_the_question_and_stand_over_all_members_or_none() -> None:
+    nurses = passage("N-0", "Sleep inertia lasted 15 minutes in nurses.", title="Nurses")
+    pilots = passage("P-0", "Sleep inertia lasted 47 minutes in operators.", title="Operators")
+    question = "How long does sleep inertia last in nurses and in operators?"
+    headings = re.findall(r"^\*\*(.+)\*\*$", answer(question, nurses, pilots).markdown, re.M)
+    assert headings in ([], ["Nurses", "Operators"])
+
+
+def test_a_comparison_that_is_no_list_has_no_headings() -> None:
+    question = (
+        "How much blue light does the natural lens of someone over 65 hold back compared with a "
+        "young eye?"
+    )
+    result = answer(question, LENS)
+    assert result.answered
+    assert "**" not in result.markdown
+
+
+def test_a_thing_that_the_search_found_nothing_on_stays_a_gap() -> None:
+    gap = f"{QUESTION} (nothing on nurses)"
+    result = answer(QUESTION, replace(NAPS, text="A nap lowered vigilance lapses."), gaps=(gap,))
+    assert gap in result.gaps
 
 
 def test_a_note_of_the_reader_is_not_given_out_as_words_of_the_authors() -> None:

@@ -9,6 +9,7 @@ from services.synth.aspects import aspects_of, whole
 from services.synth.extension import QUERIES_PER_GAP, extended, rephrased
 from services.synth.mind import Investigation
 from services.synth.offline import OfflineMind
+from services.synth.phrasebook import phrases_for
 from services.synth.trail import query_key
 from tests.fakes.small_library import TOOLS, Pass, SmallLibrary, all_of, passage
 
@@ -23,6 +24,7 @@ RICHER = SmallLibrary(
 )
 QUESTION = "Does melatonin treat insomnia in children with autism?"
 MIND = OfflineMind()
+EN = phrases_for("en")
 
 
 def queries_of(done: Pass) -> list[str]:
@@ -58,7 +60,7 @@ async def test_what_an_extension_finds_closes_the_gap() -> None:
     assert second.report is not None
     assert second.report["gaps"] == []
     for gap in first.report["gaps"]:
-        assert gap in second.report["summary"]
+        assert gap.rstrip("?") in second.report["summary"]
 
 
 async def test_what_an_extension_does_not_find_stays_the_gap_and_only_that() -> None:
@@ -102,11 +104,13 @@ def test_a_gap_that_is_no_aspect_of_the_question_becomes_one() -> None:
         pass_number=1,
         remaining_gaps=("Dose and timing in pilots", QUESTION),
     )
-    aspects, is_open = extended(aspects_of(QUESTION), state, "en")
+    aspects, is_open = extended(aspects_of(QUESTION), state, "en", EN)
     assert len(aspects) == len(aspects_of(QUESTION)) + 1
     assert "Dose and timing in pilots" in is_open
     assert len(is_open) == 2
-    everything, open_at_first = extended(aspects_of(QUESTION), replace(state, pass_number=0), "en")
+    everything, open_at_first = extended(
+        aspects_of(QUESTION), replace(state, pass_number=0), "en", EN
+    )
     assert open_at_first == {aspect.label for aspect in everything}
 
 
@@ -119,3 +123,17 @@ def test_rephrasing_is_short_new_and_the_same_every_time(guidance: str) -> None:
     later = rephrased(gap, guidance, {query_key(query) for query in first})
     assert later
     assert not set(first) & set(later)
+
+
+def test_a_thing_that_nothing_was_found_on_is_searched_by_its_own_name() -> None:
+    state = Investigation(
+        question=QUESTION,
+        tools=TOOLS,
+        calls_left=5,
+        words_left=3_750,
+        pass_number=1,
+        remaining_gaps=("Nothing on ramelteon",),
+    )
+    aspects, is_open = extended(aspects_of(QUESTION), state, "en", EN)
+    assert is_open == {"Ramelteon"}
+    assert aspects[-1].query.casefold() == "ramelteon"

@@ -1,6 +1,6 @@
 """The rerank process, as the orchestrator uses it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import grpc
@@ -14,6 +14,8 @@ PEER = "rerank"
 MAX_PAIRS = 200
 MAX_CANDIDATES = 500
 MAX_QUERY_CHARACTERS = 20_000
+# Single precision holds no more; the row stays small.
+DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,8 @@ class Ranking:
     """The kept passages, best first, and who judged."""
 
     kept: tuple[tuple[str, float], ...]
+    # By passage, the scores of its sentences in their order; empty when they were not scored.
+    sentence_scores: Mapping[str, Sequence[float]]
     considered: int
     words_kept: int
     model: str
@@ -70,6 +74,10 @@ class RerankPeer:
         )
         return Ranking(
             kept=tuple((one.passage_id, one.score) for one in reply.kept),
+            sentence_scores={
+                one.passage_id: [round(score, DIGITS) for score in one.sentence_scores]
+                for one in reply.kept
+            },
             considered=reply.considered,
             words_kept=reply.words_kept,
             model=reply.scorer.model,

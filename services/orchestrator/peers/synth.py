@@ -10,13 +10,13 @@ import grpc
 from services.orchestrator.ceilings import Ceilings
 from services.orchestrator.convert import (
     call_from_proto,
-    evidence_to_proto,
     items_from_proto,
     items_to_proto,
+    ranked_to_proto,
     turn_to_proto,
 )
 from services.orchestrator.errors import PeerRefused
-from services.orchestrator.passages import Evidence
+from services.orchestrator.passages import Ranked
 from services.orchestrator.peers.calls import Deadlines, patiently, stream
 from services.orchestrator.tools import TOOLS
 from services.orchestrator.transcript import ToolCall, TurnRecord
@@ -162,14 +162,14 @@ class SynthPeer:
     async def synthesize(
         self,
         question: str,
-        evidence: Sequence[tuple[Evidence, float]],
+        evidence: Sequence[Ranked],
         summary: str,
         gaps: Sequence[str],
     ) -> AsyncGenerator[str | Draft, None]:
         """One attempt at the answer: pieces of its text, and the draft at the end."""
         request = pb.SynthesizeRequest(
             question=question,
-            evidence=[evidence_to_proto(one, score) for one, score in evidence],
+            evidence=[ranked_to_proto(one) for one in evidence],
             covered_summary=summary,
             gaps=gaps,
         )
