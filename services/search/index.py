@@ -157,7 +157,13 @@ class Index:
         if name not in self._vectors:
             if name not in (await self.connection.list_tables()).tables:
                 return None
-            self._vectors[name] = await self.connection.open_table(name)
+            try:
+                self._vectors[name] = await self.connection.open_table(name)
+            except ValueError as error:
+                # Listed by its folder already, but the writer has not committed it yet.
+                if "not found" not in str(error):
+                    raise
+                return None
         return self._vectors[name]
 
     async def vectors_done(self, encoder_id: str) -> int:

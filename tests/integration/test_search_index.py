@@ -63,6 +63,16 @@ async def test_a_half_written_document_is_invisible(
     assert await index.passages([half.passages[0].passage_id], documents) == {}
 
 
+async def test_a_table_of_vectors_that_is_just_being_made_counts_as_none(
+    stored: tuple[Index, IndexWriter], tmp_path: Path
+) -> None:
+    index, _ = stored
+    folder = tmp_path / "index" / f"{schema.vectors_table(ENCODER)}.lance"
+    folder.mkdir()
+    assert schema.vectors_table(ENCODER) in (await index.connection.list_tables()).tables
+    assert await index.vectors_done(ENCODER) == 0
+
+
 async def test_a_document_in_a_new_generation_replaces_the_old_at_once(
     stored: tuple[Index, IndexWriter], tmp_path: Path
 ) -> None:
