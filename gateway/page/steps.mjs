@@ -127,12 +127,16 @@ function toolName(tool) {
 	return names[tool] ?? tool;
 }
 
-function argumentText({ tool, arguments: given }) {
+function argumentText({ tool, arguments: given, result }) {
 	if (tool === 'search_corpus' && typeof given.query === 'string') {
 		return `“${given.query}”`;
 	}
 	if (tool === 'conclude_search' || tool === 'request_search_extension') {
 		return '';
+	}
+	if (tool === 'read_document' || tool === 'get_document_toc') {
+		// The arguments are ids; what came back says which work they stand for.
+		return result?.passages[0]?.title ?? '';
 	}
 	return Object.values(given).filter(value => typeof value !== 'object').join(', ');
 }
