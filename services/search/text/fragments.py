@@ -50,11 +50,6 @@ class Fragment:
         """The middle in reading direction."""
         return (self.x0 + self.x1) / 2
 
-    @property
-    def right_to_left(self) -> bool:
-        """Whether most of the letters belong to a script that is written from the right."""
-        return reads_right_to_left(self.text)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:

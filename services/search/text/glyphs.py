@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import pypdfium2 as pdfium
 import pypdfium2.raw as raw  # the C interface with its own names for C types
 
 from services.search.text.fragments import Fragment, FragmentBuilder, Frame, PageContent
@@ -214,8 +213,3 @@ def _upright(box: Box, origin: tuple[float, float], turns: int) -> tuple[float, 
 def _is_bold_name(name: bytes) -> bool:
     lowered = name.decode("ascii", "ignore").lower()
     return any(mark in lowered for mark in ("bold", "black", "heavy", "cmbx", "-medi", "sfbx"))
-
-
-def open_document(path: Any) -> Any:
-    """The file as a `pypdfium2.PdfDocument`; raises `pypdfium2.PdfiumError`."""
-    return pdfium.PdfDocument(path)
