@@ -1,6 +1,6 @@
 """What an answer leaves open: the reported gaps and the aspects without support, each once."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from services.synth.aspects import Aspect
 from services.synth.citations import one_line
@@ -28,6 +28,18 @@ def as_thing(things: Sequence[str], phrases: Phrases) -> str:
     """A gap beside an answer: the things that the library says nothing of."""
     said = phrases.nothing_on.format(things=", ".join(things))
     return said[:1].upper() + said[1:]
+
+
+def gaps_beside(thin: Mapping[str, str], doubtful: Sequence[str], phrases: Phrases) -> list[str]:
+    """Gaps by the labels of their aspects, then the doubtful things; none is named twice.
+
+    An extension searches such a thing as an aspect of its own.
+    """
+    if not doubtful:
+        return list(thin.values())
+    said = as_thing(doubtful, phrases)
+    thing = thing_in(said, phrases).casefold()
+    return [*(gap for label, gap in thin.items() if label.casefold() != thing), said]
 
 
 def thing_in(gap: str, phrases: Phrases) -> str:

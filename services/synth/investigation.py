@@ -8,7 +8,7 @@ from services.synth.absence import Standing, is_name, most_telling, standing, wi
 from services.synth.aspects import aspects_of, whole
 from services.synth.assessment import Finding, Library, find
 from services.synth.extension import extended, rephrased
-from services.synth.gaps import as_gap, as_thing
+from services.synth.gaps import as_gap, gaps_beside
 from services.synth.languages import language_of
 from services.synth.mind import Investigation, Move, Passage, Tool, ToolCall
 from services.synth.phrases import Phrases
@@ -166,14 +166,13 @@ class _Desk:
     def conclusion(self, findings: Sequence[Finding]) -> Plan:
         """The end of the pass: what is covered and what is not."""
         covered = [one.aspect.topic for one in findings if not self._is_thin(one)]
-        gaps = [
-            as_gap(one.aspect, [term.surface for term in one.foreign], self._phrases)
+        thin = {
+            one.aspect.label: as_gap(one.aspect, [t.surface for t in one.foreign], self._phrases)
             for one in findings
             if self._is_thin(one)
-        ]
+        }
         doubtful = {t.surface for one in findings if one.is_supported for t in one.doubtful}
-        if doubtful:
-            gaps.append(as_thing(sorted(doubtful), self._phrases))
+        gaps = gaps_beside(thin, sorted(doubtful), self._phrases)
         summary = (
             self._phrases.covered.format(aspects="; ".join(covered))
             if covered

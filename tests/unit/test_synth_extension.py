@@ -7,6 +7,7 @@ import pytest
 
 from services.synth.aspects import aspects_of, whole
 from services.synth.extension import QUERIES_PER_GAP, extended, rephrased
+from services.synth.gaps import gaps_beside
 from services.synth.mind import Investigation
 from services.synth.offline import OfflineMind
 from services.synth.phrasebook import phrases_for
@@ -137,3 +138,19 @@ def test_a_thing_that_nothing_was_found_on_is_searched_by_its_own_name() -> None
     aspects, is_open = extended(aspects_of(QUESTION), state, "en", EN)
     assert is_open == {"Ramelteon"}
     assert aspects[-1].query.casefold() == "ramelteon"
+
+
+@pytest.mark.parametrize(
+    ("thin", "doubtful", "gaps"),
+    [
+        ({}, [], []),
+        ({"A": "A (nothing on b)"}, [], ["A (nothing on b)"]),
+        ({}, ["modafinil"], ["Nothing on modafinil"]),
+        ({"Modafinil": "Modafinil"}, ["modafinil"], ["Nothing on modafinil"]),
+        ({"Doses": "Doses"}, ["modafinil"], ["Doses", "Nothing on modafinil"]),
+    ],
+)
+def test_a_thing_searched_for_in_vain_is_named_once(
+    thin: dict[str, str], doubtful: list[str], gaps: list[str]
+) -> None:
+    assert gaps_beside(thin, doubtful, EN) == gaps
