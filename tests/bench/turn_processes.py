@@ -109,9 +109,7 @@ class Stand:
             "ORCHESTRATOR_DATABASE_URL": self.postgres.url(DATABASE),
             "ORCHESTRATOR_NATS_URL": self.nats.url,
             "ORCHESTRATOR_CONFIG_FILE": str(config),
-            **{
-                f"ORCHESTRATOR_{name}_TARGET": stages for name in ("SEARCH", "RERANK", "SYNTH")
-            },
+            **{f"ORCHESTRATOR_{name}_TARGET": stages for name in ("SEARCH", "RERANK", "SYNTH")},
         }
 
     def _gateway(self) -> Mapping[str, str]:
@@ -130,9 +128,7 @@ async def stand(*, together: bool) -> AsyncIterator[Stand]:
         folder = opened.enter_context(reachable_folder())
         found = find_postgres(folder / "postgres", "bench")
         found.ensure_cluster()
-        postgres = PostgresServer(
-            found, free_port(), durable=True, options=turn_database.OPTIONS
-        )
+        postgres = PostgresServer(found, free_port(), durable=True, options=turn_database.OPTIONS)
         postgres.start()
         opened.callback(postgres.kill)
         await create_database(postgres, DATABASE, template="template1")

@@ -41,10 +41,8 @@ class Stages:
             synth.SynthesizeResponse(result=script.answer),
         ]
         self._written = [one.SerializeToString() for one in self._writing]
-        self._taken = {number: 0 for number in range(len(turn_script.PASSES))}
-        self._turns = [
-            1 if together else steps for steps in turn_script.PASSES
-        ]
+        self._taken = dict.fromkeys(range(len(turn_script.PASSES)), 0)
+        self._turns = [1 if together else steps for steps in turn_script.PASSES]
 
     async def converse(self, request: synth.ConverseRequest, context: Any) -> AsyncIterator[bytes]:
         """The prompt is the question."""
