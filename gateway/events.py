@@ -1,4 +1,4 @@
-"""The data of every SSE event, as published in the OpenAPI description."""
+"""The data of the events of a run, as published in the OpenAPI description."""
 
 from datetime import datetime
 from typing import Literal
@@ -259,22 +259,3 @@ class Done(Data):
     state: Literal[
         "AWAITING_INPUT", "PAUSED", "COMPLETED", "FAILED", "CANCELLED", "EXPIRED", "REWOUND"
     ]
-
-
-EVENT_DATA: dict[str, type[Data]] = {
-    "run_started": RunStarted,
-    "stage": Stage,
-    "thought": Thought,
-    "tool_call": ToolCall,
-    "tool_result": ToolResult,
-    "report": Report,
-    "rerank": Reranked,
-    "request_input": RequestInput,
-    "checkpoint_answered": CheckpointAnswered,
-    "run_state": RunStateChanged,
-    "answer_reset": AnswerReset,
-    "answer_delta": AnswerDelta,
-    "answer": Answer,
-    "error": Failure,
-    "done": Done,
-}

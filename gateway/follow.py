@@ -11,6 +11,7 @@ from gateway.feed import Feed, Inbox, RunKey
 from gateway.metrics import Metrics
 from gateway.peers import Orchestrator
 from gateway.settings import Settings
+from gateway.snapshot import message_from, snapshot_frame
 from services.chassis.telemetry import EventLog
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 
@@ -181,9 +182,17 @@ class _Stream:
 
     def _rows_of(self, page: chat.ListEventsResponse) -> list[bytes]:
         self._state = convert.state_name(page.state)
+        if page.HasField("snapshot"):
+            return [self._snapshot(page)]
         rows = [convert.row(event) for event in page.events]
         fresh = [row for row in rows if not self._cursor.is_old(row.sequence)]
         return [frame for row in fresh if (frame := self._pass(row))]
+
+    def _snapshot(self, page: chat.ListEventsResponse) -> bytes:
+        message = message_from(page.snapshot)
+        self._cursor.pass_snapshot(page.last_sequence, message.stage)
+        self._count("snapshot")
+        return snapshot_frame(message, self._head())
 
     def _pass(self, row: Row) -> bytes:
         self._cursor.pass_row(row)

@@ -43,6 +43,9 @@ def _changed(run: WatchedRun, event: ServerEvent) -> WatchedRun:
     match event.name:
         case "run_started":
             return _started(run, event)
+        case "snapshot":
+            message = wire.Message.model_validate(event.data, extra="ignore")
+            return replace(run_of(str(event.data["session_id"]), message), last_id=run.last_id)
         case "stage":
             return replace(run, stage=read(event, events.Stage).stage)
         case "tool_call":

@@ -65,6 +65,9 @@ export function reduce(view, frame) {
 		invocationId: data.invocation_id ?? view.invocationId,
 	};
 	switch (frame.event) {
+		case 'snapshot':
+			// The whole run at once, instead of events that are no longer kept.
+			return { ...viewOfMessage(data.session_id, data), lastId: next.lastId, isLast: view.isLast };
 		case 'run_started':
 			return { ...next, state: 'RUNNING', warnings: data.warnings, ceilings: data.ceilings ?? null };
 		case 'stage':

@@ -29,7 +29,7 @@ from services.orchestrator.store.control import Control
 from services.orchestrator.store.database import open_database
 from services.orchestrator.store.history import History
 from services.orchestrator.store.outbox import Outbox
-from services.orchestrator.store.retention import Retention
+from services.orchestrator.store.retention import Ages, Retention
 from services.orchestrator.store.runs import Runs
 from services.orchestrator.store.schema import require_schema
 from services.orchestrator.store.sessions import Sessions
@@ -75,14 +75,7 @@ async def run(settings: Settings, harness: Harness, stop: asyncio.Event) -> None
         relay_stop = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             group.create_task(relay.run(relay_stop))
-            group.create_task(
-                forget_regularly(
-                    Retention(database),
-                    stop,
-                    request_keys=timedelta(hours=settings.request_key_hours),
-                    steps=timedelta(days=settings.step_days),
-                )
-            )
+            group.create_task(forget_regularly(Retention(database), stop, _ages(settings)))
             group.create_task(
                 expire_regularly(checkpoints, stop, announce=signals.work, every_s=settings.poll_s)
             )
@@ -120,6 +113,14 @@ def _pace(settings: Settings) -> Pace:
         poll_s=settings.poll_s,
         max_runs=settings.max_runs,
         drain_s=settings.drain_s,
+    )
+
+
+def _ages(settings: Settings) -> Ages:
+    return Ages(
+        request_keys=timedelta(hours=settings.request_key_hours),
+        steps=timedelta(days=settings.step_days),
+        events=timedelta(days=settings.event_days),
     )
 
 

@@ -62,6 +62,17 @@ test('a message of a session looks like the run that was followed', () => {
 	assert.deepEqual(viewOfMessage('s', message), followed);
 });
 
+test('a snapshot takes the place of all that was seen and keeps the position of its frame', () => {
+	let message = {
+		invocation_id: 'i', prompt: 'Why?', created_at: '', state: 'COMPLETED', stage: 'verify', last_event_id: '8',
+		started: null, steps: [], thoughts: [], checkpoints: [], report: null, rerank: null, answer: { markdown: 'Because.' }, error: null,
+	};
+	let before = { ...after(call('a', 1), frame('answer_delta', { text: 'old', attempt: 1, offset: 0 })), sent: 'interrupt_ext_1', isLast: false };
+	let view = reduce(before, frame('snapshot', { ...message, sequence: 9 }, '9'));
+	assert.deepEqual(view, { ...viewOfMessage('s', message), lastId: '9', isLast: false });
+	assert.deepEqual([view.text, view.sent, view.link, isOver(view)], ['', null, 'live', true]);
+});
+
 let limits = calls => ({ calls, words: calls * 750, passages: calls + 5 });
 let question = (number = 1) => ({
 	interrupt_id: `interrupt_ext_${number}`, kind: 'budget', version: 1, message: 'Gaps.',

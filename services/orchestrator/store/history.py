@@ -138,8 +138,14 @@ CHECKPOINTS = text("""
     SELECT interrupt_id, state, version, decision FROM checkpoint WHERE run_id = :run_id
 """)
 CONVERSATION = text("""
-    SELECT run.prompt, event.payload
-    FROM run JOIN event ON event.run_id = run.id AND event.type = 'answer'
+    SELECT run.prompt, answer.payload
+    FROM run JOIN LATERAL (
+        SELECT payload FROM event WHERE run_id = run.id AND type = 'answer'
+        UNION ALL
+        SELECT one.payload
+        FROM digest, jsonb_to_recordset(events) AS one(type text, payload jsonb)
+        WHERE run_id = run.id AND one.type = 'answer'
+    ) AS answer ON true
     WHERE run.session_id = :session_id AND run.ordinal < :ordinal AND run.state = 'COMPLETED'
     ORDER BY run.ordinal DESC LIMIT :turns
 """)
