@@ -171,7 +171,7 @@ class CheckpointAnswered(Data):
 class RunStateChanged(Data):
     """Somebody changed the run from outside."""
 
-    change: Literal["unspecified", "cancelled", "rewound", "retried"]
+    change: Literal["unspecified", "cancelled", "rewound", "retried", "paused", "resumed"]
     by: str
 
 

@@ -1,7 +1,7 @@
 // What a run looks like after its events, as plain values. Pure.
 
 const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED', 'REWOUND']);
-const STATES_BY_CHANGE = { cancelled: 'CANCELLED', rewound: 'REWOUND' };
+const STATES_BY_CHANGE = { cancelled: 'CANCELLED', rewound: 'REWOUND', paused: 'PAUSED' };
 
 /** A run that was just asked for. */
 export function newView(prompt) {

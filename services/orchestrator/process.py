@@ -31,6 +31,7 @@ from services.orchestrator.store.control import Control
 from services.orchestrator.store.database import open_database
 from services.orchestrator.store.history import History
 from services.orchestrator.store.outbox import Outbox
+from services.orchestrator.store.pausing import Pausing
 from services.orchestrator.store.retention import Ages, Retention
 from services.orchestrator.store.runs import Runs
 from services.orchestrator.store.schema import require_schema
@@ -48,6 +49,7 @@ class Store:
     history: History
     checkpoints: Checkpoints
     control: Control
+    pausing: Pausing
     sessions: Sessions
     outbox: Outbox
     retention: Retention
@@ -88,6 +90,7 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
             history=History(database),
             checkpoints=Checkpoints(database),
             control=Control(database),
+            pausing=Pausing(database),
             sessions=Sessions(database),
             outbox=Outbox(database),
             retention=Retention(database),

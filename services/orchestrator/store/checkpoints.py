@@ -23,6 +23,7 @@ from services.orchestrator.passages import Passage
 from services.orchestrator.run import Action, Stage
 from services.orchestrator.store import request_keys
 from services.orchestrator.store.database import Database
+from services.orchestrator.store.pausing import PAUSED_BY_OWNER
 from services.orchestrator.store.request_keys import Request
 
 
@@ -60,7 +61,7 @@ class Pending:
 
 # The claim, and all that follows from it. The lock on the run comes first, as everywhere; whoever
 # waited for it finds the checkpoint answered and changes nothing.
-ANSWER = """
+ANSWER = f"""
     , claimed AS (
         UPDATE checkpoint SET
             state = :checkpoint_state, answered_by = :by, answered_at = clock_timestamp(),
@@ -71,15 +72,16 @@ ANSWER = """
           AND checkpoint.state = 'PENDING' AND checkpoint.kind = ANY(:kinds)
           AND (CAST(:version AS int) IS NULL OR checkpoint.version = CAST(:version AS int))
           AND COALESCE(expires_at <= clock_timestamp(), false) = :is_over
-        RETURNING run_id, checkpoint.interrupt_id, answered_at
+        RETURNING run_id, checkpoint.interrupt_id, answered_at, held.is_pausing
     ), moved AS (
         UPDATE run SET
-            state = :queued, version = version + 1, update_time = clock_timestamp(),
-            last_sequence = last_sequence + 2, relay_due = true,
+            state = CASE WHEN claimed.is_pausing THEN :paused ELSE :queued END,
+            version = version + 1, update_time = clock_timestamp(), is_pausing = false,
+            last_sequence = last_sequence + 2 + claimed.is_pausing::int, relay_due = true,
             stage = :stage, pass = pass + :passes
         FROM claimed WHERE run.id = claimed.run_id AND run.state = ANY(:sources)
-        RETURNING run.id, last_sequence - 2 AS after_sequence, pass,
-                  claimed.interrupt_id, claimed.answered_at
+        RETURNING run.id, last_sequence - 2 - claimed.is_pausing::int AS after_sequence, pass,
+                  owner, claimed.interrupt_id, claimed.answered_at, claimed.is_pausing
     ), told AS (
         INSERT INTO event (run_id, sequence, type, payload, time)
         SELECT id, after_sequence + 1, 'checkpoint_answered',
@@ -87,7 +89,7 @@ ANSWER = """
                    'interrupt_id', interrupt_id, 'action', CAST(:action AS text),
                    'answered_by', CAST(:by AS text), 'answered_at',
                    to_char(answered_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-               ) || CASE WHEN :guidance = '' THEN '{}'
+               ) || CASE WHEN :guidance = '' THEN '{{}}'
                          ELSE jsonb_build_object('guidance', CAST(:guidance AS text)) END,
                clock_timestamp()
         FROM moved
@@ -96,19 +98,22 @@ ANSWER = """
                jsonb_build_object('stage', CAST(:stage_name AS text), 'pass', pass),
                clock_timestamp()
         FROM moved
+        UNION ALL
+        SELECT id, after_sequence + 3, 'run_state', {PAUSED_BY_OWNER}, clock_timestamp()
+        FROM moved WHERE is_pausing
     )
     SELECT id, after_sequence FROM moved
 """
 DECIDE = text(f"""
     WITH held AS (
-        SELECT id, CAST(:interrupt_id AS text) AS interrupt_id FROM run
+        SELECT id, is_pausing, CAST(:interrupt_id AS text) AS interrupt_id FROM run
         WHERE id = :run_id AND session_id = :session_id AND owner = :owner FOR UPDATE
     ) {ANSWER}
 """)
 # Deadlines that several replicas find at once are shared out between them.
 EXPIRE = text(f"""
     WITH held AS (
-        SELECT run.id, due.interrupt_id
+        SELECT run.id, run.is_pausing, due.interrupt_id
         FROM checkpoint AS due JOIN run ON run.id = due.run_id
         WHERE due.state = 'PENDING' AND due.expires_at <= clock_timestamp()
           AND due.kind = ANY(:kinds)
@@ -229,6 +234,7 @@ def _answering(choice: Choice | None, guidance: str, by: str) -> dict[str, Any]:
         "by": by,
         "kinds": list(checkpoint.kinds_that_offer(choice)),
         "queued": states.target(Action.ANSWER),
+        "paused": states.target(Action.PAUSE),
         "sources": list(states.sources(Action.ANSWER)),
         "stage": stage,
         "stage_name": f"STAGE_{stage.name}",

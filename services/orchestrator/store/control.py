@@ -39,7 +39,7 @@ CHANGE = text("""
         UPDATE run SET
             state = :state, version = version + 1, lease_epoch = lease_epoch + 1,
             lease_owner = NULL, lease_until = NULL, last_sequence = last_sequence + 1,
-            relay_due = true, update_time = clock_timestamp(),
+            relay_due = true, update_time = clock_timestamp(), is_pausing = false,
             finish_time = CASE WHEN :ends THEN COALESCE(finish_time, clock_timestamp()) END
         WHERE id = ANY(:ids) RETURNING id, last_sequence
     ), withdrawn AS (
