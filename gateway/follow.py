@@ -19,6 +19,8 @@ log = EventLog(__name__)
 
 # Between two attempts to reach an orchestrator that is away, and between two looks without NATS.
 RETRY_S = 0.5
+# What a stream ends with whose run is no more; no run is in this state.
+DELETED = "DELETED"
 # How often a run that waits for a person is looked at, should a message be lost.
 WAITING_LOOK_S = 15.0
 
@@ -87,6 +89,11 @@ class _Stream:
                 async for frame in self._follow(inbox):
                     yield frame
         except GatewayError as error:
+            if error.code == "UNKNOWN_RUN":
+                # It was there when the stream began: somebody deleted its session.
+                self._state = DELETED
+                yield self._done()
+                return
             log.warning("stream_interrupted", run_id=self._watch.run.run_id, code=error.code)
             yield translate.interruption_frame(
                 error.code, error.text, self._head(), retryable=error.code in PEER_TROUBLE

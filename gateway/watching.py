@@ -26,6 +26,7 @@ class WatchedRun:
     failure: events.Failure | None = None
     state: str = ""
     checkpoint: events.RequestInput | None = None
+    decided: events.CheckpointAnswered | None = None
     last_id: str = ""
 
 
@@ -86,7 +87,7 @@ def _started(run: WatchedRun, event: ServerEvent) -> WatchedRun:
 
 def _answered(run: WatchedRun, answered: events.CheckpointAnswered) -> WatchedRun:
     asked = run.checkpoint.payload if run.checkpoint else None
-    going = replace(run, checkpoint=None, state="")
+    going = replace(run, checkpoint=None, state="", decided=answered)
     if answered.action != "extend_budget" or asked is None or asked.next_limits is None:
         return going
     limits = asked.next_limits

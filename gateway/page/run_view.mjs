@@ -1,6 +1,6 @@
 // What a run looks like after its events, as plain values. Pure.
 
-const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED', 'REWOUND']);
+const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED', 'REWOUND', 'DELETED']);
 const STATES_BY_CHANGE = { cancelled: 'CANCELLED', rewound: 'REWOUND', paused: 'PAUSED' };
 
 /** A run that was just asked for. */

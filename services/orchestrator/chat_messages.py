@@ -106,7 +106,7 @@ def _require_value(value: str, field: str) -> None:
         raise InvalidRequest(f"{field} must have 1 to {MAX_VALUE} characters.")
 
 
-def body_hash(request: pb.StartTurnRequest | pb.DecideRequest) -> str:
+def body_hash(request: pb.StartTurnRequest | pb.DecideRequest | pb.RetryRunRequest) -> str:
     """What two requests share when they ask for the same, whatever their key."""
     body = deepcopy(request)
     body.idempotency_key = ""

@@ -162,6 +162,9 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         self.runs: dict[str, RecordedRun] = {}
         self.turns: list[chat.StartTurnRequest] = []
         self.decisions: list[chat.DecideRequest] = []
+        self.retries: list[chat.RetryRunRequest] = []
+        # Where a retried run went on, by idempotency key.
+        self.retried: dict[str, int] = {}
         self.titles: dict[str, str] = {}
         self.owners: list[str] = []
         self.traces: list[str] = []
@@ -306,11 +309,15 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         self, request: chat.RetryRunRequest, context: Context
     ) -> chat.RetryRunResponse:
         self._enter(context)
+        self.retries.append(request)
         run = self._run(request.run_id, context)
+        if (known := self.retried.get(request.idempotency_key)) is not None:
+            return chat.RetryRunResponse(after_sequence=known, replayed=True)
         if run.state not in (chat.RUN_STATE_FAILED, chat.RUN_STATE_CANCELLED):
             raise refusal(grpc.StatusCode.FAILED_PRECONDITION, "WRONG_STATE", "It has not failed.")
         after_sequence = len(run.events)
         run.change("RETRIED", chat.RUN_STATE_QUEUED)
+        self.retried[request.idempotency_key] = after_sequence
         return chat.RetryRunResponse(after_sequence=after_sequence)
 
     async def RenameSession(

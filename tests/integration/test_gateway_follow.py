@@ -182,9 +182,10 @@ async def test_a_run_that_was_deleted_ends_its_streams_for_good(stage: Stage) ->
     async with stage.follow(run.path) as stream:
         await upcoming(stream)
         del stage.orchestrator.runs[run.run_id]
-        [error] = await rest(stream)
-    assert (error.name, error.position, error.data["code"]) == ("error", None, "UNKNOWN_RUN")
-    assert error.data["retryable"] is False
+        [done] = await rest(stream)
+    assert (done.name, done.position, done.data["state"]) == ("done", "1", "DELETED")
+    gone = await stage.http.get(run.path)
+    assert (gone.status_code, gone.json()["code"]) == (404, "UNKNOWN_RUN")
 
 
 async def test_a_waiting_run_ends_the_reply_to_a_question_but_not_a_followed_stream(

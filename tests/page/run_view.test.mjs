@@ -14,6 +14,12 @@ test('a result joins its call, and usage is cumulative', () => {
 	assert.deepEqual(usage(view), { calls: 2, callLimit: 10, words: 100, wordLimit: 7500 });
 });
 
+test('a run whose session was deleted is over and cannot go on', () => {
+	let view = after(call('a', 1), frame('done', { state: 'DELETED' }));
+	assert.ok(isOver(view));
+	assert.ok(!canRetry(view));
+});
+
 test('a repeated call does not appear twice', () => {
 	assert.equal(after(call('a', 1), call('a', 1)).steps.length, 1);
 });

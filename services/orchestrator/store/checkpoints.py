@@ -251,7 +251,7 @@ async def _refusal(connection: AsyncConnection, answer: Answer) -> Exception:
     if now.state == CheckpointState.EXPIRED or (
         now.state == CheckpointState.PENDING and now.is_over
     ):
-        return CheckpointExpired(f"The time to answer {name!r} is over.")
+        return CheckpointExpired(f"The time to answer {name!r} is over.", **_decided(now))
     if now.state != CheckpointState.PENDING:
         return _stale(answer, now)
     # A kind of newer code offers nothing that this one could take.
@@ -266,14 +266,25 @@ async def _refusal(connection: AsyncConnection, answer: Answer) -> Exception:
 
 
 def _stale(answer: Answer, now: Any) -> StaleInterrupt:  # a row of STANDING
-    facts: dict[str, object] = {"run_state": now.run_state}
+    name, run_state = answer.interrupt_id, now.run_state
     if now.state is None:
-        message = f"Run {answer.run_id!r} does not wait for {answer.interrupt_id!r}."
-        return StaleInterrupt(message, state=now.run_state, **facts)
+        message = f"Run {answer.run_id!r} does not wait for {name!r}; it is {run_state}."
+        return StaleInterrupt(message, state=run_state, run_state=run_state)
+    facts = _decided(now)
+    if now.state == CheckpointState.WITHDRAWN:
+        what = f"{name!r} was withdrawn by {now.answered_by!r}"
+    else:
+        what = f"{name!r} is answered: {now.answered_by!r} chose {facts['action']}"
+    message = f"{what} at {facts['answered_at']}; the run is {run_state}."
+    return StaleInterrupt(message, state=now.state, run_state=run_state, **facts)
+
+
+def _decided(now: Any) -> dict[str, object]:  # a row of STANDING
+    """What was decided, by whom and when; nothing while nothing was."""
+    facts: dict[str, object] = {}
     if now.decision:
         facts["action"] = now.decision["choice"].lower()
     if now.answered_by:
         answered_at: datetime = now.answered_at
         facts |= {"answered_by": now.answered_by, "answered_at": answered_at.isoformat()}
-    how = "was withdrawn" if now.state == CheckpointState.WITHDRAWN else "is answered"
-    return StaleInterrupt(f"{answer.interrupt_id!r} {how} already.", state=now.state, **facts)
+    return facts
