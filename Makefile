@@ -5,6 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 T ?= tests
 ARGS ?=
+WORKERS ?= 2
 TORCH_INDEX ?=
 PROTOS := $(shell find protos/zocrates -name '*.proto' 2>/dev/null)
 
@@ -50,8 +51,8 @@ types: proto ## Check types
 arch: proto ## Check the import rules
 	$(BIN)/lint-imports
 
-test: setup ## Run every test; T=path narrows
-	$(BIN)/python -m pytest $(T)
+test: setup ## Run every test; T=path narrows, WORKERS=n spreads over n processes
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadgroup $(T)
 
 test-unit: setup ## Run the tests that need no server
 	$(BIN)/python -m pytest tests/unit tests/architecture

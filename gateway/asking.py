@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from pydantic import ValidationError
+
+from gateway import events
 from gateway.client import Client, RunId
 from gateway.connection import ClientError, Refused
 from gateway.deciding import Decision, decide
@@ -18,7 +21,7 @@ from gateway.terminal import screen_for, show_checkpoint
 from gateway.watching import WatchedRun, after, run_of
 
 ANSWERED, RUN_FAILED, WAITING = 0, 3, 4
-OVER = frozenset({"COMPLETED", "FAILED", "CANCELLED", "EXPIRED", "REWOUND"})
+OVER = frozenset({"COMPLETED", "FAILED", "CANCELLED", "EXPIRED", "REWOUND", "DELETED"})
 
 T = TypeVar("T")
 Events = AsyncGenerator[ServerEvent, None]
@@ -75,9 +78,10 @@ def take_up(connected: Connected, session: str, decision: Decision | None, manne
     if run.checkpoint is not None:
         return see_through(connected, run, _resuming(run, decision) if decision else None, manner)
     if decision is not None or run.state in OVER:
+        before = f"{_chosen(run.decided)}\n" if decision is not None and run.decided else ""
         raise NothingToDo(
-            f"The session waits for no decision: its last run is {_in_words(run.state)}; see it "
-            f"with: {manner.command('sessions', session)}"
+            f"The session waits for no decision: its last run is {_in_words(run.state)}.\n"
+            f"{before}See it with: {manner.command('sessions', session)}"
         )
     return see_through(connected, run, _following(run), manner)
 
@@ -85,9 +89,7 @@ def take_up(connected: Connected, session: str, decision: Decision | None, manne
 def retry_run(connected: Connected, session: str, manner: Manner) -> int:
     """Let the session's last run go on after a failure, and see it through."""
     run = connected(lambda client: last_run(client, session))
-    return see_through(
-        connected, run, lambda client: client.retry(_id(run), last_id=run.last_id), manner
-    )
+    return see_through(connected, run, lambda client: client.retry(_id(run)), manner)
 
 
 async def last_run(client: Client, session_id: str) -> WatchedRun:
@@ -198,13 +200,22 @@ def _how_to_decide(run: WatchedRun, manner: Manner) -> str:
 
 
 def _decided(late: Refused) -> str:
-    """Who decided what and when, as far as it is told."""
-    told = late.detail
-    if "answered_by" not in told:
+    """Who decided what and when, as far as it is told; a withdrawn checkpoint has no action."""
+    try:
+        answered = events.CheckpointAnswered.model_validate(
+            {"interrupt_id": "", **late.detail}, extra="ignore"
+        )
+    except ValidationError:
         return str(late)
-    action = _in_words(told.get("action", "something else"))
-    when = f" at {told['answered_at']}" if "answered_at" in told else ""
-    return f"The checkpoint was answered already: {told['answered_by']} chose {action}{when}."
+    return _chosen(answered)
+
+
+def _chosen(answered: events.CheckpointAnswered) -> str:
+    when = ""
+    if answered.answered_at is not None:
+        when = f" at {answered.answered_at.astimezone():%H:%M:%S on %Y-%m-%d}"
+    chosen = f"{answered.answered_by} chose {_in_words(answered.action)}"
+    return f"The checkpoint was answered already: {chosen}{when}."
 
 
 def _ended(run: WatchedRun, manner: Manner) -> int:
@@ -217,6 +228,8 @@ def _ended(run: WatchedRun, manner: Manner) -> int:
         complain(f"the run failed: {run.failure.message}\nLet it go on with: {again}")
     elif run.state == "CANCELLED":
         complain(f"the run is cancelled; let it go on with: {again}")
+    elif run.state == "DELETED":
+        complain("the session was deleted")
     else:
         seen = manner.command("sessions", run.session_id)
         complain(f"the run is {_in_words(run.state)}; see it with: {seen}")

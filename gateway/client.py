@@ -19,7 +19,6 @@ from gateway.sse import ServerEvent
 # How long a gateway or a process behind it may be away, for example to be started again.
 PATIENCE_S = 30.0
 AWAY = frozenset({502, 503})
-CONFLICT = 409
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +37,6 @@ class _Start:
     body: Mapping[str, Any]
     # The same key in each attempt, so that a request whose reply was lost has one effect.
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
-    is_repeatable: bool = True
 
 
 @dataclass(slots=True)
@@ -116,17 +114,11 @@ class Client:
             body["expected_version"] = expected_version
         return self._events(_Start(path="/chat/resume", body=body), _Position())
 
-    def retry(self, run: RunId, *, last_id: str = "") -> AsyncGenerator[ServerEvent, None]:
-        """Let a failed or cancelled run go on, and give its events from there, in the same way.
-
-        `last_id` is where to go on should the first reply be lost.
-        """
-        start = _Start(
-            path=f"{_session_path(run.session_id)}/retry",
-            body={"invocation_id": run.invocation_id},
-            is_repeatable=False,
-        )
-        return self._events(start, _position(run, last_id))
+    def retry(self, run: RunId) -> AsyncGenerator[ServerEvent, None]:
+        """Let a failed or cancelled run go on, and give its events from there, in the same way."""
+        path = f"{_session_path(run.session_id)}/retry"
+        start = _Start(path=path, body={"invocation_id": run.invocation_id})
+        return self._events(start, _Position())
 
     def follow(self, run: RunId, *, last_id: str = "") -> AsyncGenerator[ServerEvent, None]:
         """The run's events after a position, through checkpoints, until it is over."""
@@ -194,7 +186,6 @@ class Client:
         Without a start the run is only followed.
         """
         patience = Patience(self._patience_s)
-        is_repeated = False
         while True:
             try:
                 # Closed at once, also when the caller stops early: the connection is let go.
@@ -211,14 +202,9 @@ class Client:
                     raise
                 await patience.pause(error)
             except Refused as error:
-                if is_repeated and start and not start.is_repeatable and error.status == CONFLICT:
-                    # The first attempt had its effect, only its reply was lost.
-                    start = None
-                elif error.status not in AWAY:
+                if error.status not in AWAY:
                     raise
-                else:
-                    await patience.pause(error, at_least_s=error.retry_after_s)
-            is_repeated = True
+                await patience.pause(error, at_least_s=error.retry_after_s)
 
     async def _connected(
         self, start: _Start | None, position: _Position

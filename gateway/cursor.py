@@ -7,6 +7,7 @@ from dataclasses import dataclass
 POSITION = re.compile(
     r"(?P<sequence>0|[1-9]\d{0,17})(?:\.(?P<attempt>\d{1,9})\.(?P<offset>\d{1,9}))?"
 )
+WRITING_STAGES = frozenset({"synthesize", "verify"})
 
 
 class InvalidPosition(ValueError):
@@ -87,7 +88,13 @@ class Cursor:
                 self._stalled = False
                 self.is_writing = False
             case "stage":
-                self.is_writing = row.body.get("stage") in ("synthesize", "verify")
+                self.is_writing = row.body.get("stage") in WRITING_STAGES
+
+    def pass_snapshot(self, sequence: int, stage: str | None) -> None:
+        """Move behind all rows that a snapshot stands for; it has none of the streamed text."""
+        self.sequence = sequence
+        self.is_writing = stage in WRITING_STAGES
+        self.restart(0)
 
     def restart(self, attempt: int) -> None:
         """The client's text is void; the next piece it can use is the first one of this attempt."""

@@ -1,12 +1,14 @@
-"""The data of every SSE event, as published in the OpenAPI description."""
+"""The data of the events of a run, as published in the OpenAPI description."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 StageName = Literal["unspecified", "converse", "plan", "search", "rerank", "synthesize", "verify"]
 SupportName = Literal["unspecified", "verified", "weak", "unsupported", "unchecked"]
+# What there is none of is not there, as in the events themselves.
+LEFT_OUT = Field(exclude_if=lambda value: value is None)
 
 
 class Data(BaseModel):
@@ -143,7 +145,7 @@ class BudgetCheckpoint(Data):
     used: BudgetUsed | None = None
     limits: Ceilings | None = None
     next_limits: Ceilings | None = None
-    justification: str | None = None
+    justification: Annotated[str | None, LEFT_OUT] = None
 
 
 class RequestInput(Data):
@@ -153,7 +155,7 @@ class RequestInput(Data):
     kind: Literal["unspecified", "budget"]
     version: int
     message: str
-    expires_at: datetime | None = None
+    expires_at: Annotated[datetime | None, LEFT_OUT] = None
     response_schema: dict[str, JsonValue]
     payload: BudgetCheckpoint | None = None
 
@@ -163,7 +165,7 @@ class CheckpointAnswered(Data):
 
     interrupt_id: str
     action: Literal["unspecified", "extend_budget", "synthesize"]
-    guidance: str | None = None
+    guidance: Annotated[str | None, LEFT_OUT] = None
     answered_by: str
     answered_at: datetime | None = None
 
@@ -171,7 +173,7 @@ class CheckpointAnswered(Data):
 class RunStateChanged(Data):
     """Somebody changed the run from outside."""
 
-    change: Literal["unspecified", "cancelled", "rewound", "retried"]
+    change: Literal["unspecified", "cancelled", "rewound", "retried", "paused", "resumed"]
     by: str
 
 
@@ -254,27 +256,15 @@ class Failure(Data):
 
 
 class Done(Data):
-    """The stream ends; the run is in this state."""
+    """The stream ends; the run is in this state, `DELETED` when its session is no more."""
 
     state: Literal[
-        "AWAITING_INPUT", "PAUSED", "COMPLETED", "FAILED", "CANCELLED", "EXPIRED", "REWOUND"
+        "AWAITING_INPUT",
+        "PAUSED",
+        "COMPLETED",
+        "FAILED",
+        "CANCELLED",
+        "EXPIRED",
+        "REWOUND",
+        "DELETED",
     ]
-
-
-EVENT_DATA: dict[str, type[Data]] = {
-    "run_started": RunStarted,
-    "stage": Stage,
-    "thought": Thought,
-    "tool_call": ToolCall,
-    "tool_result": ToolResult,
-    "report": Report,
-    "rerank": Reranked,
-    "request_input": RequestInput,
-    "checkpoint_answered": CheckpointAnswered,
-    "run_state": RunStateChanged,
-    "answer_reset": AnswerReset,
-    "answer_delta": AnswerDelta,
-    "answer": Answer,
-    "error": Failure,
-    "done": Done,
-}

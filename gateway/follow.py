@@ -11,6 +11,7 @@ from gateway.feed import Feed, Inbox, RunKey
 from gateway.metrics import Metrics
 from gateway.peers import Orchestrator
 from gateway.settings import Settings
+from gateway.snapshot import message_from, snapshot_frame
 from services.chassis.telemetry import EventLog
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 
@@ -18,6 +19,8 @@ log = EventLog(__name__)
 
 # Between two attempts to reach an orchestrator that is away, and between two looks without NATS.
 RETRY_S = 0.5
+# What a stream ends with whose run is no more; no run is in this state.
+DELETED = "DELETED"
 # How often a run that waits for a person is looked at, should a message be lost.
 WAITING_LOOK_S = 15.0
 
@@ -86,6 +89,11 @@ class _Stream:
                 async for frame in self._follow(inbox):
                     yield frame
         except GatewayError as error:
+            if error.code == "UNKNOWN_RUN":
+                # It was there when the stream began: somebody deleted its session.
+                self._state = DELETED
+                yield self._done()
+                return
             log.warning("stream_interrupted", run_id=self._watch.run.run_id, code=error.code)
             yield translate.interruption_frame(
                 error.code, error.text, self._head(), retryable=error.code in PEER_TROUBLE
@@ -181,9 +189,17 @@ class _Stream:
 
     def _rows_of(self, page: chat.ListEventsResponse) -> list[bytes]:
         self._state = convert.state_name(page.state)
+        if page.HasField("snapshot"):
+            return [self._snapshot(page)]
         rows = [convert.row(event) for event in page.events]
         fresh = [row for row in rows if not self._cursor.is_old(row.sequence)]
         return [frame for row in fresh if (frame := self._pass(row))]
+
+    def _snapshot(self, page: chat.ListEventsResponse) -> bytes:
+        message = message_from(page.snapshot)
+        self._cursor.pass_snapshot(page.last_sequence, message.stage)
+        self._count("snapshot")
+        return snapshot_frame(message, self._head())
 
     def _pass(self, row: Row) -> bytes:
         self._cursor.pass_row(row)

@@ -7,8 +7,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from gateway import wire
-from gateway.events import EVENT_DATA, Event
+from gateway import events, wire
 
 REFERENCE = "#/components/schemas/{model}"
 STREAMS = {
@@ -20,6 +19,25 @@ STREAMS = {
 }
 PLAIN_TEXT = {("/metrics", "get")}
 OPEN = frozenset({"/health", "/readiness", "/metrics", "/page-key"})
+
+EVENT_DATA: dict[str, type[BaseModel]] = {
+    "run_started": events.RunStarted,
+    "stage": events.Stage,
+    "thought": events.Thought,
+    "tool_call": events.ToolCall,
+    "tool_result": events.ToolResult,
+    "report": events.Report,
+    "rerank": events.Reranked,
+    "request_input": events.RequestInput,
+    "checkpoint_answered": events.CheckpointAnswered,
+    "run_state": events.RunStateChanged,
+    "answer_reset": events.AnswerReset,
+    "answer_delta": events.AnswerDelta,
+    "answer": events.Answer,
+    "snapshot": wire.Message,
+    "error": events.Failure,
+    "done": events.Done,
+}
 
 # JSON of the OpenAPI specification, whose shape no type of ours describes.
 Json = dict[str, Any]
@@ -75,7 +93,8 @@ def _complete(operation: Json, path: str, method: str) -> None:
 
 def _schemas() -> Json:
     """The error body, the data of each event, and the frames of each stream."""
-    data: list[type[BaseModel]] = [wire.ErrorBody, wire.SyncProgress, Event, *EVENT_DATA.values()]
+    data: list[type[BaseModel]] = [wire.ErrorBody, wire.SyncProgress, events.Event]
+    data += EVENT_DATA.values()
     _, document = models_json_schema(
         [(model, "serialization") for model in data], ref_template=REFERENCE
     )

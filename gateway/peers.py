@@ -118,9 +118,11 @@ class Orchestrator:
         call = self._stub.RewindSession(request, timeout=self._deadline_s, metadata=_as(owner))
         return await _answer(call, "orchestrator")
 
-    async def retry_run(self, *, session_id: str, run_id: str, owner: str) -> chat.RetryRunResponse:
-        """Let a failed or cancelled run go on."""
-        request = chat.RetryRunRequest(session_id=session_id, run_id=run_id)
+    async def retry_run(
+        self, *, session_id: str, run_id: str, key: str, owner: str
+    ) -> chat.RetryRunResponse:
+        """Let a failed or cancelled run go on, or find that the idempotency key already did."""
+        request = chat.RetryRunRequest(session_id=session_id, run_id=run_id, idempotency_key=key)
         call = self._stub.RetryRun(request, timeout=self._deadline_s, metadata=_as(owner))
         return await _answer(call, "orchestrator")
 

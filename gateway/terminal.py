@@ -23,6 +23,8 @@ BAR_WIDTH = 28
 TAIL_LINES = 8
 CARD_WIDTH = 84
 REFRESHES_A_SECOND = 12
+# The events after which a finished answer is shown.
+WHOLE = ("answer", "snapshot")
 
 
 class Screen(Protocol):
@@ -67,7 +69,7 @@ class PlainScreen:
 
     def show(self, run: WatchedRun, event: ServerEvent) -> None:
         """Write a step, or the answer when it is whole."""
-        if event.name == "answer" and run.answer is not None:
+        if event.name in WHOLE and run.answer is not None:
             for line in answer_lines(run.answer):
                 print(line, file=self._output)
             self._output.flush()
@@ -91,7 +93,7 @@ class LiveScreen:
         """Redraw after an event."""
         for line in step_lines(run, event):
             self._live.console.print(Text(line, style="dim"))
-        if run.answer is not None and event.name == "answer":
+        if event.name in WHOLE and run.answer is not None:
             self._live.stop()
             self._print_answer(run.answer)
         elif run.answer is None and not run.state:

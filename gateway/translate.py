@@ -10,7 +10,7 @@ PING = b": ping\n\n"
 
 # The state in which a row leaves its run; after any other row the run is at work.
 STATES_AFTER = {"answer": "COMPLETED", "error": "FAILED", "request_input": "AWAITING_INPUT"}
-STATES_BY_CHANGE = {"cancelled": "CANCELLED", "rewound": "REWOUND"}
+STATES_BY_CHANGE = {"cancelled": "CANCELLED", "rewound": "REWOUND", "paused": "PAUSED"}
 ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "EXPIRED", "REWOUND"})
 WAITING = frozenset({"AWAITING_INPUT", "PAUSED"})
 

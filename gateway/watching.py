@@ -26,6 +26,7 @@ class WatchedRun:
     failure: events.Failure | None = None
     state: str = ""
     checkpoint: events.RequestInput | None = None
+    decided: events.CheckpointAnswered | None = None
     last_id: str = ""
 
 
@@ -43,6 +44,9 @@ def _changed(run: WatchedRun, event: ServerEvent) -> WatchedRun:
     match event.name:
         case "run_started":
             return _started(run, event)
+        case "snapshot":
+            message = wire.Message.model_validate(event.data, extra="ignore")
+            return replace(run_of(str(event.data["session_id"]), message), last_id=run.last_id)
         case "stage":
             return replace(run, stage=read(event, events.Stage).stage)
         case "tool_call":
@@ -83,7 +87,7 @@ def _started(run: WatchedRun, event: ServerEvent) -> WatchedRun:
 
 def _answered(run: WatchedRun, answered: events.CheckpointAnswered) -> WatchedRun:
     asked = run.checkpoint.payload if run.checkpoint else None
-    going = replace(run, checkpoint=None, state="")
+    going = replace(run, checkpoint=None, state="", decided=answered)
     if answered.action != "extend_budget" or asked is None or asked.next_limits is None:
         return going
     limits = asked.next_limits

@@ -14,3 +14,11 @@ def shared() -> Path:
     if not (folder / "data").is_dir():
         pytest.skip(f"NEEDS THE SHARED TEST MATERIAL: {folder} is absent, so this was not tested")
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep a file's tests on one worker, and all that share the running stack on one."""
+    stack_tests = ROOT / "tests" / "e2e"
+    for item in items:
+        shares_stack = item.path.is_relative_to(stack_tests)
+        item.add_marker(pytest.mark.xdist_group(str(stack_tests if shares_stack else item.path)))

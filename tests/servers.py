@@ -1,5 +1,7 @@
 """Real Postgres and NATS servers that tests start, kill and start again."""
 
+import os
+import secrets
 import shutil
 import signal
 import socket
@@ -17,13 +19,24 @@ from deploy.nats_server import nats_binary
 from deploy.postgres import Postgres, as_account
 
 START_S = 30
+FIRST_PORT = 20_000
+PORTS_OF_A_WORKER = 1_000
 
 
 def free_port() -> int:
-    """A port that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody listens on, from a range that belongs to this test worker alone.
+
+    Below the range that the system hands out by itself: neither another worker nor an outgoing
+    connection can take it before the server that it is meant for.
+    """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first = FIRST_PORT + worker * PORTS_OF_A_WORKER
+    while True:
+        # Not the seeded generator: two tests must not start on the same port.
+        port = first + secrets.randbelow(PORTS_OF_A_WORKER)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @contextmanager

@@ -26,7 +26,7 @@ export function createActions({ onCancel, onRetry, onAskAgain, onRewind }) {
 	}
 
 	function takeBack(view) {
-		return view.invocationId && quiet('Take back', () => ask(true), view.isChanging);
+		return view.invocationId && view.state !== 'DELETED' && quiet('Take back', () => ask(true), view.isChanging);
 	}
 
 	function ask(isWanted) {

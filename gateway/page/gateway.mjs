@@ -37,6 +37,23 @@ export function read(path) {
 	return send('GET', path);
 }
 
+/** Give a session another title; gives the session as it stands in the list. */
+export function rename(sessionId, title) {
+	return send('PATCH', `/sessions/${sessionId}`, { body: { title } });
+}
+
+/** Delete a session with all its runs; one that is gone already is gone. */
+export async function remove(sessionId) {
+	try {
+		await request('DELETE', `/sessions/${sessionId}`);
+	}
+	catch (error) {
+		if (error.status !== 404) {
+			throw error;
+		}
+	}
+}
+
 /** The progress reports of a sync. */
 export async function* sync() {
 	yield* readFrames(await request('POST', '/library/sync', { body: {} }));
@@ -89,30 +106,20 @@ export async function* decide(place, checkpoint, response, options) {
 /** Let a failed or cancelled run go on and yield its frames from there on, the same way. */
 export async function* retry(place, options) {
 	let body = { invocation_id: place.invocationId };
-	yield* goOn(place, `/sessions/${place.sessionId}/retry`, { body, isOnce: true }, options);
+	let headers = { 'Idempotency-Key': crypto.randomUUID() };
+	yield* goOn(place, `/sessions/${place.sessionId}/retry`, { body, headers }, options);
 }
 
 /** Post what makes a run go on; from then on, follow it. */
-async function* goOn(place, path, { body, headers, isOnce = false }, { signal, onLink }) {
-	let attempts = 0;
+async function* goOn(place, path, { body, headers }, { signal, onLink }) {
 	let isPosted = false;
 	let open = async (at) => {
-		if (!isPosted) {
-			attempts += 1;
-			try {
-				let response = await request('POST', path, { body, headers, signal });
-				isPosted = true;
-				return response;
-			}
-			catch (error) {
-				// After a lost reply, a conflict says that the first attempt had its effect.
-				if (!(isOnce && attempts > 1 && error.status === 409)) {
-					throw error;
-				}
-				isPosted = true;
-			}
+		if (isPosted) {
+			return request('GET', eventsPath(at), { headers: resumeHeaders(at), signal });
 		}
-		return request('GET', eventsPath(at), { headers: resumeHeaders(at), signal });
+		let response = await request('POST', path, { body, headers, signal });
+		isPosted = true;
+		return response;
 	};
 	yield* follow(place, open, { signal, onLink });
 }

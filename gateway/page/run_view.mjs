@@ -1,7 +1,7 @@
 // What a run looks like after its events, as plain values. Pure.
 
-const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED', 'REWOUND']);
-const STATES_BY_CHANGE = { cancelled: 'CANCELLED', rewound: 'REWOUND' };
+const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED', 'REWOUND', 'DELETED']);
+const STATES_BY_CHANGE = { cancelled: 'CANCELLED', rewound: 'REWOUND', paused: 'PAUSED' };
 
 /** A run that was just asked for. */
 export function newView(prompt) {
@@ -65,6 +65,9 @@ export function reduce(view, frame) {
 		invocationId: data.invocation_id ?? view.invocationId,
 	};
 	switch (frame.event) {
+		case 'snapshot':
+			// The whole run at once, instead of events that are no longer kept.
+			return { ...viewOfMessage(data.session_id, data), lastId: next.lastId, isLast: view.isLast };
 		case 'run_started':
 			return { ...next, state: 'RUNNING', warnings: data.warnings, ceilings: data.ceilings ?? null };
 		case 'stage':

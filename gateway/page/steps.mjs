@@ -27,6 +27,8 @@ export function activity(view) {
 			return 'Cancelled';
 		case 'EXPIRED':
 			return 'Expired';
+		case 'DELETED':
+			return 'This session was deleted';
 		default:
 			return '';
 	}

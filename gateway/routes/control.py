@@ -1,12 +1,14 @@
 """Runs and sessions changed from outside: cancel, retry, rewind, rename, delete."""
 
+import uuid
+
 from fastapi import APIRouter, Response
 
 from gateway import control, wire
 from gateway.cursor import after
 from gateway.feed import RunKey
 from gateway.follow import Watch
-from gateway.routes.context import CalledBy, InContext
+from gateway.routes.context import CalledBy, IdempotencyKey, InContext
 from gateway.routes.sessions import read_session, summary_of
 from gateway.streaming import EventStream
 
@@ -28,11 +30,17 @@ async def cancel(
 
 @router.post("/sessions/{session_id}/retry", response_class=EventStream, status_code=200)
 async def retry(
-    session_id: wire.Id, body: control.RunRequest, context: InContext, caller: CalledBy
+    session_id: wire.Id,
+    body: control.RunRequest,
+    context: InContext,
+    caller: CalledBy,
+    idempotency_key: IdempotencyKey = None,
 ) -> EventStream:
     """Let the session's last run, failed or cancelled, go on with its recorded steps."""
+    # A call that the channel repeats after a lost reply must not be a conflict with itself.
+    key = idempotency_key or f"gateway-{uuid.uuid4().hex}"
     retried = await context.orchestrator.retry_run(
-        session_id=session_id, run_id=body.invocation_id, owner=caller.owner
+        session_id=session_id, run_id=body.invocation_id, key=key, owner=caller.owner
     )
     run = RunKey(session_id=session_id, run_id=body.invocation_id)
     position = after(retried.after_sequence)

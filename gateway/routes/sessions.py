@@ -6,9 +6,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from gateway import wire
-from gateway.convert import checkpoint, row, state_name
-from gateway.message import message_of
+from gateway.convert import state_name
 from gateway.routes.context import CalledBy, InContext
+from gateway.snapshot import message_from
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 
 router = APIRouter(tags=["sessions"])
@@ -43,7 +43,7 @@ async def read_session(session_id: wire.Id, context: InContext, caller: CalledBy
     return wire.Session(
         id=session.session_id,
         title=session.title,
-        messages=[_message(message) for message in session.messages],
+        messages=[message_from(message) for message in session.messages],
     )
 
 
@@ -60,22 +60,3 @@ def summary_of(summary: pb.SessionSummary) -> wire.SessionSummary:
             "pending": summary.pending,
         }
     )
-
-
-def _message(message: pb.Message) -> wire.Message:
-    return wire.Message.model_validate(
-        {
-            "invocation_id": message.run_id,
-            "prompt": message.prompt,
-            "created_at": message.create_time.ToDatetime(tzinfo=UTC),
-            "state": state_name(message.state),
-            "pending_hitl": _pending(message),
-            **message_of(row(event) for event in message.events),
-        }
-    )
-
-
-def _pending(message: pb.Message) -> dict[str, object] | None:
-    if not message.HasField("pending"):
-        return None
-    return {**checkpoint(message.pending), "invocation_id": message.run_id}

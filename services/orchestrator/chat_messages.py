@@ -11,7 +11,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from services.chassis.errors import InvalidRequest
 from services.orchestrator.events import StoredEvent
 from services.orchestrator.run import State
-from services.orchestrator.store.sessions import Conversation, EventPage, Page, Summary
+from services.orchestrator.store.sessions import Conversation, EventPage, Message, Page, Summary
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.events.v1 import event_pb2 as events_pb
 from zocrates.orchestrator.v1 import chat_pb2 as pb
@@ -106,7 +106,7 @@ def _require_value(value: str, field: str) -> None:
         raise InvalidRequest(f"{field} must have 1 to {MAX_VALUE} characters.")
 
 
-def body_hash(request: pb.StartTurnRequest | pb.DecideRequest) -> str:
+def body_hash(request: pb.StartTurnRequest | pb.DecideRequest | pb.RetryRunRequest) -> str:
     """What two requests share when they ask for the same, whatever their key."""
     body = deepcopy(request)
     body.idempotency_key = ""
@@ -133,17 +133,22 @@ def event_to_proto(event: StoredEvent) -> events_pb.Event:
 def session_to_proto(session: Conversation) -> pb.GetSessionResponse:
     """A session with its messages."""
     reply = pb.GetSessionResponse(session_id=session.id, title=session.title)
-    for message in session.messages:
-        added = reply.messages.add(
-            run_id=message.run_id,
-            prompt=message.prompt,
-            state=state_to_proto(message.state),
-            events=[event_to_proto(event) for event in message.events],
-        )
-        added.create_time.FromDatetime(message.create_time)
-        if message.pending is not None:
-            ParseDict(dict(message.pending), added.pending, ignore_unknown_fields=True)
+    reply.messages.extend(message_to_proto(message) for message in session.messages)
     return reply
+
+
+def message_to_proto(message: Message) -> pb.Message:
+    """A run as a message."""
+    told = pb.Message(
+        run_id=message.run_id,
+        prompt=message.prompt,
+        state=state_to_proto(message.state),
+        events=[event_to_proto(event) for event in message.events],
+    )
+    told.create_time.FromDatetime(message.create_time)
+    if message.pending is not None:
+        ParseDict(dict(message.pending), told.pending, ignore_unknown_fields=True)
+    return told
 
 
 def page_to_proto(page: Page) -> pb.ListSessionsResponse:
@@ -172,4 +177,5 @@ def events_to_proto(page: EventPage) -> pb.ListEventsResponse:
         events=[event_to_proto(event) for event in page.events],
         last_sequence=page.last_sequence,
         state=state_to_proto(page.state),
+        snapshot=message_to_proto(page.snapshot) if page.snapshot else None,
     )

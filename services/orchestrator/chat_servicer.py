@@ -158,9 +158,13 @@ class ChatServicer(rpc.ChatServiceServicer):
 
     async def RetryRun(self, request: pb.RetryRunRequest, context: Context) -> pb.RetryRunResponse:
         """Let a run go on after its end."""
-        after_sequence = await self._control.retry(_target(request, context))
+        retried = await self._control.retry(
+            _target(request, context),
+            key=valid_key(request.idempotency_key),
+            body_hash=body_hash(request),
+        )
         await self._signals.work()
-        return pb.RetryRunResponse(after_sequence=after_sequence)
+        return pb.RetryRunResponse(after_sequence=retried.after_sequence, replayed=retried.replayed)
 
     async def RenameSession(
         self, request: pb.RenameSessionRequest, context: Context

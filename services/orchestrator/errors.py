@@ -108,7 +108,7 @@ class Stale(Exception):
 
 
 class HandOver(Exception):
-    """The process is stopping: the run is left to another one at a step's border."""
+    """The process is stopping, or the run is to pause: it is given back at a step's border."""
 
 
 class PeerError(Exception):

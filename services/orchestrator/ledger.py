@@ -15,7 +15,7 @@ from services.orchestrator.errors import DatabaseDown, HandOver
 from services.orchestrator.events import NewEvent, input_requested, stage_entered
 from services.orchestrator.passages import Evidence
 from services.orchestrator.run import Action, ClaimedRun, Lease, Stage, Usage
-from services.orchestrator.store.history import Entry, PastTurn, Recorded, Step
+from services.orchestrator.store.history import Entry, PastTurn, Recorded, Step, Written
 
 FIRST_PAUSE_S = 0.05
 LONGEST_PAUSE_S = 1.0
@@ -28,8 +28,8 @@ log = EventLog(__name__)
 class RunStore(Protocol):
     """What a holder needs of the store."""
 
-    async def record(self, lease: Lease, entry: Entry) -> int:
-        """Write an entry once; returns the run's last sequence."""
+    async def record(self, lease: Lease, entry: Entry) -> Written:
+        """Write an entry once; returns where the run stands then."""
 
     async def load(self, run_id: str) -> Recorded:
         """What the run has recorded so far."""
@@ -74,6 +74,7 @@ class Ledger:
         self.pass_number = run.pass_number
         self.usage = run.usage
         self.last_sequence = run.last_sequence
+        self.is_pausing = run.is_pausing
         self._steps: dict[str, Step] = dict(recorded.steps)
         self._checkpoints = recorded.checkpoints
         self.evidence: dict[str, Evidence] = {one.passage.id: one for one in recorded.evidence}
@@ -98,8 +99,10 @@ class Ledger:
 
     @asynccontextmanager
     async def working(self, what: str, key: str) -> AsyncIterator[None]:
-        """The span of new work on a step; raises HandOver when the process is stopping."""
+        """The span of new work on a step; raises HandOver when the process or the run stops."""
         await self._standing.permission()
+        if self.is_pausing:
+            raise HandOver
         with self._tracer.start_as_current_span(what, attributes={"zocrates.step": key}):
             yield
 
@@ -179,7 +182,8 @@ class Ledger:
         )
 
     async def _write(self, entry: Entry) -> None:
-        self.last_sequence = await until_up(lambda: self._store.record(self.run.lease, entry))
+        written = await until_up(lambda: self._store.record(self.run.lease, entry))
+        self.last_sequence, self.is_pausing = written.last_sequence, written.is_pausing
         self.stage, self.pass_number, self.usage = entry.stage, entry.pass_number, entry.usage
         if entry.step is not None:
             self._steps[entry.step.key] = entry.step

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import socket
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from uuid import uuid4
 
@@ -29,7 +31,8 @@ from services.orchestrator.store.control import Control
 from services.orchestrator.store.database import open_database
 from services.orchestrator.store.history import History
 from services.orchestrator.store.outbox import Outbox
-from services.orchestrator.store.retention import Retention
+from services.orchestrator.store.pausing import Pausing
+from services.orchestrator.store.retention import Ages, Retention
 from services.orchestrator.store.runs import Runs
 from services.orchestrator.store.schema import require_schema
 from services.orchestrator.store.sessions import Sessions
@@ -38,12 +41,41 @@ from zocrates.orchestrator.v1 import chat_pb2_grpc as rpc
 log = EventLog(__name__)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """Every way to the database."""
+
+    runs: Runs
+    history: History
+    checkpoints: Checkpoints
+    control: Control
+    pausing: Pausing
+    sessions: Sessions
+    outbox: Outbox
+    retention: Retention
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """All that a process reaches outside itself."""
+
+    store: Store
+    peers: Peers
+    bus: Bus
+
+
 async def run(settings: Settings, harness: Harness, stop: asyncio.Event) -> None:
     """Serve and work until the event is set: drain calls, hand over runs, flush the relay.
 
     Raises WrongSchema.
     """
-    name = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
+    async with surroundings(settings) as around:
+        await work(around, settings, harness, stop)
+
+
+@asynccontextmanager
+async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
+    """Connections to everything, opened on first use. Raises WrongSchema."""
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(
             open_database(settings.database_url.get_secret_value(), pool_size=settings.pool_size)
@@ -53,48 +85,60 @@ async def run(settings: Settings, harness: Harness, stop: asyncio.Event) -> None
         except DatabaseDown as error:
             log.warning("start_without_database", cause=error.cause)
         bus = await stack.enter_async_context(open_bus(settings.nats_url, "orchestrator"))
-        runs = Runs(database)
-        relay = Relay(name, Outbox(database), bus, poll_s=settings.poll_s)
-        pipeline = Pipeline(
-            History(database),
-            await _peers(settings, stack),
-            bus,
-            support_threshold=settings.support_threshold,
-            patience_s=settings.peer_deadline_s,
-            checkpoint_patience=(
-                timedelta(hours=settings.checkpoint_hours) if settings.checkpoint_hours else None
-            ),
-            on_write=relay.wake,
+        store = Store(
+            runs=Runs(database),
+            history=History(database),
+            checkpoints=Checkpoints(database),
+            control=Control(database),
+            pausing=Pausing(database),
+            sessions=Sessions(database),
+            outbox=Outbox(database),
+            retention=Retention(database),
         )
-        runner = Runner(name, runs, pipeline, bus, _pace(settings))
-        checkpoints = Checkpoints(database)
-        signals = _signals(runner, relay, bus)
-        chat = ChatServicer(
-            runs, Sessions(database), checkpoints, Control(database), harness, signals
+        yield Surroundings(store=store, peers=await _peers(settings, stack), bus=bus)
+
+
+async def work(
+    around: Surroundings, settings: Settings, harness: Harness, stop: asyncio.Event
+) -> None:
+    """What `run` does, with these surroundings."""
+    name = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
+    store, bus = around.store, around.bus
+    relay = Relay(name, store.outbox, bus, poll_s=settings.poll_s)
+    pipeline = Pipeline(
+        store.history,
+        around.peers,
+        bus,
+        support_threshold=settings.support_threshold,
+        patience_s=settings.peer_deadline_s,
+        checkpoint_patience=(
+            timedelta(hours=settings.checkpoint_hours) if settings.checkpoint_hours else None
+        ),
+        on_write=relay.wake,
+    )
+    runner = Runner(name, store.runs, pipeline, bus, _pace(settings))
+    signals = _signals(runner, relay, bus)
+    chat = ChatServicer(
+        store.runs, store.sessions, store.checkpoints, store.control, harness, signals
+    )
+    relay_stop = asyncio.Event()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(relay.run(relay_stop))
+        group.create_task(forget_regularly(store.retention, stop, _ages(settings)))
+        group.create_task(
+            expire_regularly(
+                store.checkpoints, stop, announce=signals.work, every_s=settings.poll_s
+            )
         )
-        relay_stop = asyncio.Event()
-        async with asyncio.TaskGroup() as group:
-            group.create_task(relay.run(relay_stop))
-            group.create_task(
-                forget_regularly(
-                    Retention(database),
-                    stop,
-                    request_keys=timedelta(hours=settings.request_key_hours),
-                    steps=timedelta(days=settings.step_days),
-                )
-            )
-            group.create_task(
-                expire_regularly(checkpoints, stop, announce=signals.work, every_s=settings.poll_s)
-            )
-            working = group.create_task(runner.run(stop))
-            await serve(
-                settings,
-                {SERVICE: lambda server: rpc.add_ChatServiceServicer_to_server(chat, server)},
-                until=stop,
-            )
-            # What the runs wrote last is published before the relay goes.
-            await working
-            relay_stop.set()
+        working = group.create_task(runner.run(stop))
+        await serve(
+            settings,
+            {SERVICE: lambda server: rpc.add_ChatServiceServicer_to_server(chat, server)},
+            until=stop,
+        )
+        # What the runs wrote last is published before the relay goes.
+        await working
+        relay_stop.set()
 
 
 async def _peers(settings: Settings, stack: AsyncExitStack) -> Peers:
@@ -120,6 +164,14 @@ def _pace(settings: Settings) -> Pace:
         poll_s=settings.poll_s,
         max_runs=settings.max_runs,
         drain_s=settings.drain_s,
+    )
+
+
+def _ages(settings: Settings) -> Ages:
+    return Ages(
+        request_keys=timedelta(hours=settings.request_key_hours),
+        steps=timedelta(days=settings.step_days),
+        events=timedelta(days=settings.event_days),
     )
 
 

@@ -52,7 +52,8 @@ class Stage(StrEnum):
     VERIFY = "verify"
 
 
-# Pause of a waiting run is a flag only: it still takes its decision, is queued, pauses from there.
+# A pause of a run that is held or waits is a flag: the holder stops before its next step, and the
+# waiting run still takes its decision, is queued, and pauses from there.
 NEXT: Mapping[tuple[State, Action], State] = {
     (State.QUEUED, Action.CLAIM): State.RUNNING,
     (State.RUNNING, Action.CLAIM): State.RUNNING,  # the lease of a dead holder is over
@@ -74,6 +75,8 @@ NEXT: Mapping[tuple[State, Action], State] = {
     **{(state, Action.REWIND): State.REWOUND for state in State if state is not State.REWOUND},
 }
 
+# Where a pause is noted first and takes effect later.
+PAUSING_LATER = (State.RUNNING, State.AWAITING_INPUT)
 ACTIVE = (State.QUEUED, State.RUNNING, State.AWAITING_INPUT, State.PAUSED)
 FINISHED = tuple(state for state in State if state not in ACTIVE)
 
@@ -149,6 +152,8 @@ class ClaimedRun:
     usage: Usage
     trace: Mapping[str, str]
     create_time: datetime
+    # Whether the run shall stop before its next step.
+    is_pausing: bool = False
 
     @property
     def id(self) -> str:

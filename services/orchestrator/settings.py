@@ -48,7 +48,9 @@ class Settings(ProcessSettings):
     """How long a checkpoint waits before it is answered by the system; none: for ever."""
     request_key_hours: int = Field(default=24, ge=1)
     step_days: int = Field(default=30, ge=1)
-    """How long the steps of a completed run are kept; its events, evidence and answer stay."""
+    """How long the steps of a completed run are kept; its evidence and answer stay."""
+    event_days: int = Field(default=90, ge=1)
+    """How long the events of a finished run can be replayed; its message stays."""
 
 
 def read_config(path: Path) -> dict[str, Any]:

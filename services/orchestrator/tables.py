@@ -166,6 +166,16 @@ event = Table(
     _time("time"),
 )
 
+# What a message needs of events that are no longer kept.
+digest = Table(
+    "digest",
+    metadata,
+    Column("run_id", ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    # No event up to this sequence is left.
+    Column("last_sequence", BigInteger, nullable=False),
+    Column("events", JSONB, nullable=False),
+)
+
 request_key = Table(
     "request_key",
     metadata,

@@ -70,6 +70,8 @@ class RecordedRun:
     state: chat.RunState.ValueType = chat.RUN_STATE_RUNNING
     events: list[event_pb2.Event] = field(default_factory=list)
     pending: event_pb2.RequestInput | None = None
+    # How many of the first rows are no longer kept.
+    forgotten: int = 0
 
     @property
     def path(self) -> str:
@@ -95,6 +97,17 @@ class RecordedRun:
         if "checkpoint_answered" in payload:
             self.state, self.pending = chat.RUN_STATE_QUEUED, None
         return event
+
+    def message(self) -> chat.Message:
+        """The run as its session tells it."""
+        return chat.Message(
+            run_id=self.run_id,
+            prompt=self.prompt,
+            create_time=AT,
+            state=self.state,
+            events=self.events,
+            pending=self.pending,
+        )
 
     def answer(self, action: str, guidance: str | None = None, by: str = "ada") -> None:
         """Record the answer to the pending checkpoint."""
@@ -149,6 +162,9 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         self.runs: dict[str, RecordedRun] = {}
         self.turns: list[chat.StartTurnRequest] = []
         self.decisions: list[chat.DecideRequest] = []
+        self.retries: list[chat.RetryRunRequest] = []
+        # Where a retried run went on, by idempotency key.
+        self.retried: dict[str, int] = {}
         self.titles: dict[str, str] = {}
         self.owners: list[str] = []
         self.traces: list[str] = []
@@ -188,6 +204,10 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         self._enter(context)
         self.listings += 1
         run = self._run(request.run_id, context)
+        if request.after_sequence < run.forgotten:
+            return chat.ListEventsResponse(
+                last_sequence=len(run.events), state=run.state, snapshot=run.message()
+            )
         rows = run.events[request.after_sequence :][: min(request.limit, self.page_size)]
         return chat.ListEventsResponse(events=rows, last_sequence=len(run.events), state=run.state)
 
@@ -201,13 +221,14 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         sessions = [
             chat.SessionSummary(
                 session_id=run.session_id,
-                title=run.prompt,
+                title=self.titles.get(run.session_id, run.prompt),
                 create_time=AT,
                 update_time=AT,
                 state=run.state,
                 pending=run.pending is not None,
             )
             for run in mine
+            if request.query.lower() in run.prompt.lower()
         ]
         return chat.ListSessionsResponse(sessions=sessions[: request.limit])
 
@@ -216,18 +237,7 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
     ) -> chat.GetSessionResponse:
         self._enter(context)
         runs = self._session(request.session_id, context)
-        messages = [
-            chat.Message(
-                run_id=run.run_id,
-                prompt=run.prompt,
-                create_time=AT,
-                state=run.state,
-                events=run.events,
-                pending=run.pending,
-            )
-            for run in runs
-            if run.state != chat.RUN_STATE_REWOUND
-        ]
+        messages = [run.message() for run in runs if run.state != chat.RUN_STATE_REWOUND]
         title = self.titles.get(request.session_id, runs[0].prompt)
         return chat.GetSessionResponse(
             session_id=request.session_id, title=title, messages=messages
@@ -300,11 +310,15 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         self, request: chat.RetryRunRequest, context: Context
     ) -> chat.RetryRunResponse:
         self._enter(context)
+        self.retries.append(request)
         run = self._run(request.run_id, context)
+        if (known := self.retried.get(request.idempotency_key)) is not None:
+            return chat.RetryRunResponse(after_sequence=known, replayed=True)
         if run.state not in (chat.RUN_STATE_FAILED, chat.RUN_STATE_CANCELLED):
             raise refusal(grpc.StatusCode.FAILED_PRECONDITION, "WRONG_STATE", "It has not failed.")
         after_sequence = len(run.events)
         run.change("RETRIED", chat.RUN_STATE_QUEUED)
+        self.retried[request.idempotency_key] = after_sequence
         return chat.RetryRunResponse(after_sequence=after_sequence)
 
     async def RenameSession(

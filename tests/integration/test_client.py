@@ -11,10 +11,11 @@ from typing import Any
 import grpc
 import pytest
 
-from gateway.client import Client
+from gateway.client import Client, RunId
 from gateway.connection import NothingThere, Refused, WrongKey
 from gateway.location import Location
 from gateway.sse import ServerEvent
+from gateway.watching import WatchedRun, after
 from tests.fakes.gateway_peers import RecordedRun, refusal
 from tests.fakes.gateway_stage import ADA, Stage, until
 from tests.servers import NatsServer, free_port
@@ -70,6 +71,22 @@ async def test_an_orchestrator_that_goes_away_loses_and_repeats_nothing(stage: S
     names = [event.name for event in asking.result()]
     assert names == ["run_started", "stage", "answer", "done"]
     assert len(stage.orchestrator.turns) == 1
+
+
+async def test_a_client_that_comes_back_too_late_for_the_events_gets_the_run_at_once(
+    stage: Stage,
+) -> None:
+    run = stage.orchestrator.add()
+    run.record(answer=ANSWER)
+    run.forgotten = 2
+    known = RunId(session_id=run.session_id, invocation_id=run.run_id)
+    watched = WatchedRun()
+    async with connected(stage) as client:
+        async for event in client.follow(known, last_id="1"):
+            watched = after(watched, event)
+    assert (watched.state, watched.last_id) == ("COMPLETED", "2")
+    assert watched.answer is not None
+    assert watched.answer.markdown == "Sleep helps."
 
 
 async def test_nothing_at_the_address_is_one_sentence_at_once() -> None:

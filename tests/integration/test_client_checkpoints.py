@@ -5,23 +5,28 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from datetime import UTC
+from typing import Any, TypeVar
 
 import psutil
 import pytest
 
+from gateway.asking import Manner, NothingToDo, take_up
 from gateway.client import Client, RunId
 from gateway.connection import Refused
+from gateway.deciding import Decision
 from gateway.location import Location
 from gateway.sse import ServerEvent
-from tests.fakes.gateway_peers import RecordedRun, question
+from tests.fakes.gateway_peers import AT, RecordedRun, question
 from tests.fakes.gateway_stage import ADA, Stage, until
 from tests.servers import NatsServer
 from zocrates.events.v1 import event_pb2 as ev
 
 ANSWER = {"answer": ev.Answered(markdown="Sleep helps.", answered=True)}
 FAILURE = {"error": ev.Failed(code="PEER_TIMEOUT", message="Slow.", retryable=True)}
+T = TypeVar("T")
 COMMAND = [
     sys.executable,
     "-c",
@@ -160,6 +165,44 @@ async def test_a_late_decision_says_who_was_faster(stage: Stage) -> None:
                 pass
     assert refused.value.code == "STALE_INTERRUPT"
     assert refused.value.detail["answered_by"] == "bob"
+
+
+async def test_a_command_that_is_too_late_says_who_decided_also_when_the_run_is_over(
+    stage: Stage,
+) -> None:
+    run = waiting(stage)
+    run.answer("extend_budget", by="bob")
+    run.record(request_input=question(2))
+    run.answer("synthesize", by="bob")
+    run.record(**ANSWER)
+
+    def connected(work: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
+        async def with_client() -> T:
+            async with Client(at(stage)) as client:
+                return await work(client)
+
+        return asyncio.run(with_client())
+
+    decision = Decision(action="extend_budget")
+    with pytest.raises(NothingToDo) as late:
+        await asyncio.to_thread(take_up, connected, run.session_id, decision, Manner(as_json=True))
+    when = AT.ToDatetime(tzinfo=UTC).astimezone()
+    assert str(late.value) == (
+        "The session waits for no decision: its last run is completed.\n"
+        f"The checkpoint was answered already: bob chose synthesize at {when:%H:%M:%S on %Y-%m-%d}."
+        f"\nSee it with: zocrates sessions {run.session_id}"
+    )
+
+
+async def test_the_stream_of_a_deleted_session_ends(stage: Stage) -> None:
+    run = waiting(stage)
+    async with Client(at(stage)) as client:
+        seen = []
+        async for event in client.follow(id_of(run)):
+            seen.append(event.name)
+            if event.name == "request_input":
+                await client.delete(run.session_id)
+    assert seen == ["run_started", "request_input", "done"]
 
 
 async def test_sessions_and_runs_are_changed(stage: Stage) -> None:

@@ -255,6 +255,10 @@ async def test_a_session_shows_its_pending_checkpoint_exactly_while_it_waits(sta
     [message] = (await stage.http.get(f"/sessions/{run.session_id}")).json()["messages"]
     assert message["state"] == "AWAITING_INPUT"
     pending = message["pending_hitl"]
+    assert set(pending) == {
+        *("interrupt_id", "invocation_id", "kind", "version", "message"),
+        *("payload", "response_schema"),
+    }
     assert pending["interrupt_id"] == "interrupt_ext_1"
     assert pending["invocation_id"] == run.run_id
     assert (pending["kind"], pending["version"]) == ("budget", 1)

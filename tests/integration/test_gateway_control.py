@@ -85,6 +85,27 @@ async def test_a_retried_run_is_streamed_from_there_and_its_failure_is_past(stag
     assert told(await change(stage, "retry", run)) == (409, "WRONG_STATE")
 
 
+async def test_a_repeated_retry_attaches_to_the_first(stage: Stage) -> None:
+    run = stage.orchestrator.add()
+    run.record(**FAILURE)
+
+    async def retried(**headers: str) -> None:
+        path, body = f"/sessions/{run.session_id}/retry", {"invocation_id": run.run_id}
+        async with stage.http.stream("POST", path, json=body, headers=headers) as reply:
+            first = await upcoming(frames(reply))
+        assert (first.name, first.data["change"]) == ("run_state", "retried")
+
+    await retried(**{"Idempotency-Key": "click"})
+    await retried(**{"Idempotency-Key": "click"})
+    assert len(run.events) == 3
+    run.record(**FAILURE)
+    await retried()
+    keys = [one.idempotency_key for one in stage.orchestrator.retries[-3:]]
+    assert keys[:2] == ["click", "click"]
+    # A call that the channel repeats must not be a conflict with itself.
+    assert keys[2].startswith("gateway-")
+
+
 async def test_a_rewound_run_leaves_the_session_and_ends_its_streams(stage: Stage) -> None:
     kept = stage.orchestrator.add(prompt="First?")
     kept.record(**ANSWER)
@@ -124,8 +145,8 @@ async def test_a_deleted_session_is_gone_and_so_are_its_streams(stage: Stage) ->
         reply = await stage.http.delete(f"/sessions/{run.session_id}")
         assert (reply.status_code, reply.content) == (204, b"")
         [told_last] = await rest(stream)
-    assert (told_last.name, told_last.data["code"]) == ("error", "UNKNOWN_RUN")
-    assert told_last.position is None
+    assert (told_last.name, told_last.data["state"]) == ("done", "DELETED")
+    assert told_last.position == "1"
     again = await stage.http.delete(f"/sessions/{run.session_id}")
     assert told(again) == (404, "UNKNOWN_SESSION")
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 import httpx
 import pytest
 
+from gateway.openapi import EVENT_DATA
 from tests.fakes.gateway_stage import (
     Stage,
     frames,
@@ -181,9 +182,10 @@ async def test_a_run_that_was_deleted_ends_its_streams_for_good(stage: Stage) ->
     async with stage.follow(run.path) as stream:
         await upcoming(stream)
         del stage.orchestrator.runs[run.run_id]
-        [error] = await rest(stream)
-    assert (error.name, error.position, error.data["code"]) == ("error", None, "UNKNOWN_RUN")
-    assert error.data["retryable"] is False
+        [done] = await rest(stream)
+    assert (done.name, done.position, done.data["state"]) == ("done", "1", "DELETED")
+    gone = await stage.http.get(run.path)
+    assert (gone.status_code, gone.json()["code"]) == (404, "UNKNOWN_RUN")
 
 
 async def test_a_waiting_run_ends_the_reply_to_a_question_but_not_a_followed_stream(
@@ -237,3 +239,39 @@ async def test_a_run_of_somebody_else_is_not_there(stage: Stage) -> None:
     run = stage.orchestrator.add(owner="bob")
     reply: httpx.Response = await stage.http.get(run.path)
     assert (reply.status_code, reply.json()["code"]) == (404, "UNKNOWN_RUN")
+
+
+async def test_instead_of_rows_that_are_no_longer_kept_comes_the_run_as_its_session_shows_it(
+    stage: Stage,
+) -> None:
+    run = stage.orchestrator.add()
+    run.record(**SEARCHING)
+    run.record(**ANSWER)
+    run.forgotten = 3
+    session = (await stage.http.get(f"/sessions/{run.session_id}")).json()
+    for position in (None, "2", "2.1.5"):
+        async with stage.follow(run.path, after=position) as stream:
+            snapshot, done = await rest(stream)
+        assert (snapshot.name, snapshot.position) == ("snapshot", "3")
+        assert (done.position, done.data["state"]) == ("3", "COMPLETED")
+        head = {name: snapshot.data.pop(name) for name in ("session_id", "sequence", "time")}
+        assert (head["session_id"], head["sequence"]) == (run.session_id, 3)
+        assert snapshot.data == session["messages"][0]
+        EVENT_DATA["snapshot"].model_validate(snapshot.data)
+    async with stage.follow(run.path, after="3") as stream:
+        assert names(await rest(stream)) == ["done"]
+
+
+async def test_rows_that_follow_a_snapshot_follow_it_live(stage: Stage) -> None:
+    run = stage.orchestrator.add()
+    run.record(error=ev.Failed(code="PEER_DOWN", message="Away.", retryable=True))
+    run.forgotten = 2
+    run.change("RETRIED", chat.RUN_STATE_RUNNING)
+    run.record(**WRITING)
+    async with stage.follow(run.path) as stream:
+        assert (await upcoming(stream)).position == "4"
+        await stage.subscribed()
+        await run.write(stage.bus, "Bec", offset=0)
+        assert (await upcoming(stream)).name == "answer_delta"
+        await run.tell(stage.bus, **ANSWER)
+        assert [frame.position for frame in await rest(stream)] == ["5", "5"]

@@ -188,5 +188,6 @@ async def test_a_reply_that_was_lost_leaves_one_question(
         lease = Lease(run_id=turn.run_id, epoch=row.lease_epoch)
         recorded = (await History(database).load(turn.run_id)).steps["pass_0/report"]
         again = replace(asking(), step=recorded)
-        assert await History(database).record(lease, again) == page.last_sequence
+        written = await History(database).record(lease, again)
+        assert written.last_sequence == page.last_sequence
         assert await chat.page(turn) == page

@@ -221,8 +221,12 @@ async def test_after_the_deadline_only_the_system_answers(database: Database) ->
         assert known.decision is not None
         assert known.decision.choice is Choice.SYNTHESIZE
         assert (await events_of(database, target)).count("checkpoint_answered") == 1
-        with pytest.raises(CheckpointExpired):
+        with pytest.raises(CheckpointExpired) as caught:
             await checkpoints.decide(answer(target))
+        assert (caught.value.facts["action"], caught.value.facts["answered_by"]) == (
+            "synthesize",
+            "expiry",
+        )
         with pytest.raises(NoPendingCheckpoint):
             await checkpoints.pending(target.owner, target.session_id, target.run_id)
     for target in (waiting, endless):
@@ -250,11 +254,19 @@ async def test_a_late_decision_does_not_touch_the_next_question(
     late = await refusal(chat.decide(turn, SYNTHESIZE))
     assert (late.code, late.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "STALE_INTERRUPT")
     assert (late.facts["action"], late.facts["run_state"]) == ("extend_budget", "AWAITING_INPUT")
+    assert "'ada' chose extend_budget at 20" in late.message
     again = await chat.decide(turn, EXTEND, guidance="first", idempotency_key="click")
     assert again.replayed
     mismatch = await refusal(chat.decide(turn, SYNTHESIZE, idempotency_key="click"))
     assert mismatch.reason == "IDEMPOTENCY_MISMATCH"
     assert (await chat.page(turn)).events[-1].request_input.interrupt_id == "interrupt_ext_2"
+    await chat.decide(turn, SYNTHESIZE, "interrupt_ext_2")
+    await chat.finished(turn)
+    for name, action in (("interrupt_ext_1", "extend_budget"), ("interrupt_ext_2", "synthesize")):
+        after = await refusal(chat.decide(turn, EXTEND, name))
+        assert (after.reason, after.facts["run_state"]) == ("STALE_INTERRUPT", "COMPLETED")
+        assert (after.facts["action"], after.facts["answered_by"]) == (action, "ada")
+        assert after.facts["answered_at"] in after.message
 
 
 async def test_two_callers_at_two_replicas_do_not_both_win(

@@ -141,13 +141,13 @@ async def test_a_stale_epoch_writes_nothing(database: Database) -> None:
     assert await rows(database, "step") == 0
     assert await rows(database, "evidence") == 0
     assert await rows(database, "event") == 1
-    assert await history.record(again.lease, entry()) == 2
+    assert (await history.record(again.lease, entry())).last_sequence == 2
 
 
 async def test_a_holder_that_nobody_replaced_writes_after_its_lease(database: Database) -> None:
     run = await claimed(database)
     await expire(database, run.id)
-    assert await History(database).record(run.lease, entry()) == 2
+    assert (await History(database).record(run.lease, entry())).last_sequence == 2
 
 
 async def test_a_released_run_is_claimed_at_once(database: Database) -> None:
@@ -161,7 +161,7 @@ async def test_a_step_written_twice_is_recorded_once(database: Database) -> None
     run = await claimed(database)
     history = History(database)
     results = [await history.record(run.lease, entry(evidence=[evidence()])) for _ in range(3)]
-    assert results == [2, 2, 2]
+    assert [one.last_sequence for one in results] == [2, 2, 2]
     assert await rows(database, "event") == 2
     assert await rows(database, "evidence") == 1
 
@@ -170,7 +170,7 @@ async def test_an_ending_written_twice_is_recorded_once(database: Database) -> N
     run = await claimed(database)
     history = History(database)
     failing = entry(None, leaving=Action.FAIL)
-    assert [await history.record(run.lease, failing) for _ in range(2)] == [2, 2]
+    assert [(await history.record(run.lease, failing)).last_sequence for _ in range(2)] == [2, 2]
     with pytest.raises(WrongState):
         await history.record(run.lease, entry("late"))
 

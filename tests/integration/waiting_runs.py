@@ -1,19 +1,24 @@
-"""Runs that wait at their first checkpoint, written by the store alone."""
+"""Runs in the states that a test wants them in, written by the store alone."""
 
 from dataclasses import asdict
 from datetime import datetime
 from uuid import uuid4
 
+from sqlalchemy import text
+
 from services.orchestrator import checkpoint, events
 from services.orchestrator.ceilings import Harness, Options
 from services.orchestrator.checkpoint import Progress
 from services.orchestrator.run import Action, ClaimedRun, Stage, Usage
-from services.orchestrator.store.control import Target
+from services.orchestrator.store.control import Control, Target
 from services.orchestrator.store.database import Database
 from services.orchestrator.store.history import Entry, History, Step
 from services.orchestrator.store.runs import Runs, Turn
+from services.orchestrator.store.sessions import Sessions
 from services.orchestrator.trigger import Ending, Report, Trigger
 
+ACTIVE = ("QUEUED", "RUNNING", "AWAITING_INPUT")
+ENDED = ("COMPLETED", "FAILED", "CANCELLED")
 REPORT = Report(
     summary="Sleep.",
     gaps=("memory",),
@@ -86,3 +91,48 @@ async def start_waiting(
     run = await claim(database, target)
     await History(database).record(run.lease, asking(expires_at=expires_at))
     return target
+
+
+async def run_in(database: Database, state: str, session_id: str = "") -> Target:
+    """A run that got into the state as runs do."""
+    if state == "AWAITING_INPUT":
+        return await start_waiting(database, session_id=session_id)
+    target = await start_run(database, session_id=session_id)
+    if state == "QUEUED":
+        return target
+    run = await claim(database, target)
+    if state == "CANCELLED":
+        await Control(database).cancel(target)
+    elif state in ENDED:
+        ending = Action.COMPLETE if state == "COMPLETED" else Action.FAIL
+        await History(database).record(run.lease, entry(leaving=ending))
+    return target
+
+
+def entry(*, leaving: Action | None = None, key: str = "late") -> Entry:
+    """A write with a step and an event."""
+    return Entry(
+        stage=Stage.SEARCH,
+        pass_number=0,
+        usage=Usage(),
+        step=Step(key=key, input={}, output={}),
+        events=[events.stage_entered(Stage.SEARCH, 0)],
+        leaving=leaving,
+    )
+
+
+async def told(database: Database, target: Target) -> list[str]:
+    """The types of the run's events, whose sequence has no gap."""
+    page = await Sessions(database).events(
+        target.owner, target.session_id, target.run_id, after=0, limit=100
+    )
+    assert [one.sequence for one in page.events] == list(range(1, page.last_sequence + 1))
+    return [one.type for one in page.events]
+
+
+async def state_of(database: Database, target: Target) -> str:
+    """The run's state as stored."""
+    (row,) = await database.fetch(
+        text("SELECT state FROM run WHERE id = :id"), {"id": target.run_id}
+    )
+    return str(row.state)

@@ -14,6 +14,12 @@ test('a result joins its call, and usage is cumulative', () => {
 	assert.deepEqual(usage(view), { calls: 2, callLimit: 10, words: 100, wordLimit: 7500 });
 });
 
+test('a run whose session was deleted is over and cannot go on', () => {
+	let view = after(call('a', 1), frame('done', { state: 'DELETED' }));
+	assert.ok(isOver(view));
+	assert.ok(!canRetry(view));
+});
+
 test('a repeated call does not appear twice', () => {
 	assert.equal(after(call('a', 1), call('a', 1)).steps.length, 1);
 });
@@ -60,6 +66,17 @@ test('a message of a session looks like the run that was followed', () => {
 	};
 	let followed = after(frame('run_started', { prompt: 'Why?', warnings: ['w'] }), frame('stage', { stage: 'search', pass: 0 }, '2'));
 	assert.deepEqual(viewOfMessage('s', message), followed);
+});
+
+test('a snapshot takes the place of all that was seen and keeps the position of its frame', () => {
+	let message = {
+		invocation_id: 'i', prompt: 'Why?', created_at: '', state: 'COMPLETED', stage: 'verify', last_event_id: '8',
+		started: null, steps: [], thoughts: [], checkpoints: [], report: null, rerank: null, answer: { markdown: 'Because.' }, error: null,
+	};
+	let before = { ...after(call('a', 1), frame('answer_delta', { text: 'old', attempt: 1, offset: 0 })), sent: 'interrupt_ext_1', isLast: false };
+	let view = reduce(before, frame('snapshot', { ...message, sequence: 9 }, '9'));
+	assert.deepEqual(view, { ...viewOfMessage('s', message), lastId: '9', isLast: false });
+	assert.deepEqual([view.text, view.sent, view.link, isOver(view)], ['', null, 'live', true]);
 });
 
 let limits = calls => ({ calls, words: calls * 750, passages: calls + 5 });

@@ -105,6 +105,31 @@ def test_a_run_is_known_by_its_events() -> None:
     assert run.answer.answered
 
 
+SNAPSHOT = happened(
+    "snapshot",
+    "12",
+    prompt="Why?",
+    created_at="2026-01-01T00:00:00Z",
+    state="COMPLETED",
+    stage="verify",
+    last_event_id="9",
+    started=None,
+    steps=[{**CALL.data, "result": RESULT.data}],
+    thoughts=[],
+    checkpoints=[],
+    answer=ANSWER.data,
+)
+
+
+def test_a_snapshot_tells_the_whole_run_at_the_position_of_its_frame() -> None:
+    run = watched(happened("error", "3", code="X", message="No.", retryable=True), SNAPSHOT)
+    assert run.failure is None
+    assert (run.call_number, run.words, run.last_id) == (1, 400, "12")
+    assert run.answer == watched(ANSWER).answer
+    output, _ = shown(SNAPSHOT, DONE)
+    assert output.count("Meyer (2019)") == 1
+
+
 def test_events_and_fields_of_a_later_version_change_nothing() -> None:
     later = ServerEvent(id="2", name="hologram", data={})
     more = ServerEvent(id="9", name="answer", data={**ANSWER.data, "mood": "good"})

@@ -11,8 +11,9 @@ from pydantic import TypeAdapter
 
 from gateway import convert, translate
 from gateway.cursor import Cursor, Delta
-from gateway.events import EVENT_DATA, Event
+from gateway.events import Event
 from gateway.message import HEAD, message_of
+from gateway.openapi import EVENT_DATA
 from tests.fakes.gateway_peers import question
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.events.v1 import event_pb2 as ev
@@ -55,7 +56,7 @@ PAYLOADS: dict[str, Any] = {
     ),
     "run_state": ev.RunStateChanged(change=ev.RUN_STATE_CHANGE_REWOUND, by="ada"),
 }
-MADE_BY_THE_GATEWAY = {"answer_delta", "done"}
+MADE_BY_THE_GATEWAY = {"answer_delta", "snapshot", "done"}
 
 
 def event(name: str, sequence: int = 3) -> ev.Event:

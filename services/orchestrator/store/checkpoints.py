@@ -22,6 +22,7 @@ from services.orchestrator.passages import Passage
 from services.orchestrator.run import Action, Stage
 from services.orchestrator.store import request_keys
 from services.orchestrator.store.database import Database, Transaction
+from services.orchestrator.store.pausing import PAUSED_BY_OWNER
 from services.orchestrator.store.request_keys import Request
 
 
@@ -59,7 +60,7 @@ class Pending:
 
 # The claim, and all that follows from it. The lock on the run comes first, as everywhere; whoever
 # waited for it finds the checkpoint answered and changes nothing.
-ANSWER = """
+ANSWER = f"""
     , claimed AS (
         UPDATE checkpoint SET
             state = :checkpoint_state, answered_by = :by, answered_at = clock_timestamp(),
@@ -70,15 +71,16 @@ ANSWER = """
           AND checkpoint.state = 'PENDING' AND checkpoint.kind = ANY(:kinds)
           AND (CAST(:version AS int) IS NULL OR checkpoint.version = CAST(:version AS int))
           AND COALESCE(expires_at <= clock_timestamp(), false) = :is_over
-        RETURNING run_id, checkpoint.interrupt_id, answered_at
+        RETURNING run_id, checkpoint.interrupt_id, answered_at, held.is_pausing
     ), moved AS (
         UPDATE run SET
-            state = :queued, version = version + 1, update_time = clock_timestamp(),
-            last_sequence = last_sequence + 2, relay_due = true,
+            state = CASE WHEN claimed.is_pausing THEN :paused ELSE :queued END,
+            version = version + 1, update_time = clock_timestamp(), is_pausing = false,
+            last_sequence = last_sequence + 2 + claimed.is_pausing::int, relay_due = true,
             stage = :stage, pass = pass + :passes
         FROM claimed WHERE run.id = claimed.run_id AND run.state = ANY(:sources)
-        RETURNING run.id, last_sequence - 2 AS after_sequence, pass,
-                  claimed.interrupt_id, claimed.answered_at
+        RETURNING run.id, last_sequence - 2 - claimed.is_pausing::int AS after_sequence, pass,
+                  owner, claimed.interrupt_id, claimed.answered_at, claimed.is_pausing
     ), told AS (
         INSERT INTO event (run_id, sequence, type, payload, time)
         SELECT id, after_sequence + 1, 'checkpoint_answered',
@@ -86,7 +88,7 @@ ANSWER = """
                    'interrupt_id', interrupt_id, 'action', CAST(:action AS text),
                    'answered_by', CAST(:by AS text), 'answered_at',
                    to_char(answered_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-               ) || CASE WHEN :guidance = '' THEN '{}'
+               ) || CASE WHEN :guidance = '' THEN '{{}}'
                          ELSE jsonb_build_object('guidance', CAST(:guidance AS text)) END,
                clock_timestamp()
         FROM moved
@@ -95,19 +97,22 @@ ANSWER = """
                jsonb_build_object('stage', CAST(:stage_name AS text), 'pass', pass),
                clock_timestamp()
         FROM moved
+        UNION ALL
+        SELECT id, after_sequence + 3, 'run_state', {PAUSED_BY_OWNER}, clock_timestamp()
+        FROM moved WHERE is_pausing
     )
     SELECT id, after_sequence FROM moved
 """
 DECIDE = text(f"""
     WITH held AS (
-        SELECT id, CAST(:interrupt_id AS text) AS interrupt_id FROM run
+        SELECT id, is_pausing, CAST(:interrupt_id AS text) AS interrupt_id FROM run
         WHERE id = :run_id AND session_id = :session_id AND owner = :owner FOR UPDATE
     ) {ANSWER}
 """)
 # Deadlines that several replicas find at once are shared out between them.
 EXPIRE = text(f"""
     WITH held AS (
-        SELECT run.id, due.interrupt_id
+        SELECT run.id, run.is_pausing, due.interrupt_id
         FROM checkpoint AS due JOIN run ON run.id = due.run_id
         WHERE due.state = 'PENDING' AND due.expires_at <= clock_timestamp()
           AND due.kind = ANY(:kinds)
@@ -228,6 +233,7 @@ def _answering(choice: Choice | None, guidance: str, by: str) -> dict[str, Any]:
         "by": by,
         "kinds": list(checkpoint.kinds_that_offer(choice)),
         "queued": states.target(Action.ANSWER),
+        "paused": states.target(Action.PAUSE),
         "sources": list(states.sources(Action.ANSWER)),
         "stage": stage,
         "stage_name": f"STAGE_{stage.name}",
@@ -244,7 +250,7 @@ async def _refusal(connection: Transaction, answer: Answer) -> Exception:
     if now.state == CheckpointState.EXPIRED or (
         now.state == CheckpointState.PENDING and now.is_over
     ):
-        return CheckpointExpired(f"The time to answer {name!r} is over.")
+        return CheckpointExpired(f"The time to answer {name!r} is over.", **_decided(now))
     if now.state != CheckpointState.PENDING:
         return _stale(answer, now)
     # A kind of newer code offers nothing that this one could take.
@@ -259,14 +265,25 @@ async def _refusal(connection: Transaction, answer: Answer) -> Exception:
 
 
 def _stale(answer: Answer, now: Any) -> StaleInterrupt:  # a row of STANDING
-    facts: dict[str, object] = {"run_state": now.run_state}
+    name, run_state = answer.interrupt_id, now.run_state
     if now.state is None:
-        message = f"Run {answer.run_id!r} does not wait for {answer.interrupt_id!r}."
-        return StaleInterrupt(message, state=now.run_state, **facts)
+        message = f"Run {answer.run_id!r} does not wait for {name!r}; it is {run_state}."
+        return StaleInterrupt(message, state=run_state, run_state=run_state)
+    facts = _decided(now)
+    if now.state == CheckpointState.WITHDRAWN:
+        what = f"{name!r} was withdrawn by {now.answered_by!r}"
+    else:
+        what = f"{name!r} is answered: {now.answered_by!r} chose {facts['action']}"
+    message = f"{what} at {facts['answered_at']}; the run is {run_state}."
+    return StaleInterrupt(message, state=now.state, run_state=run_state, **facts)
+
+
+def _decided(now: Any) -> dict[str, object]:  # a row of STANDING
+    """What was decided, by whom and when; nothing while nothing was."""
+    facts: dict[str, object] = {}
     if now.decision:
         facts["action"] = now.decision["choice"].lower()
     if now.answered_by:
         answered_at: datetime = now.answered_at
         facts |= {"answered_by": now.answered_by, "answered_at": answered_at.isoformat()}
-    how = "was withdrawn" if now.state == CheckpointState.WITHDRAWN else "is answered"
-    return StaleInterrupt(f"{answer.interrupt_id!r} {how} already.", state=now.state, **facts)
+    return facts

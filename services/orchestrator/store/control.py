@@ -18,9 +18,16 @@ from services.orchestrator.errors import (
     UnknownSession,
 )
 from services.orchestrator.run import ACTIVE, Action, State, WrongState
+from services.orchestrator.store import request_keys
 from services.orchestrator.store.database import Database, Transaction
+from services.orchestrator.store.request_keys import Request
 from services.orchestrator.store.sessions import Summary
 
+# What is told to who asked for what the state does not allow.
+WHEN = {
+    Action.CANCEL: "Only a run that is not over can be cancelled",
+    Action.RETRY: "Only a run that failed or was cancelled can go on",
+}
 # The words of the wire for what was done.
 CHANGES = {Action.CANCEL: "CANCELLED", Action.REWIND: "REWOUND", Action.RETRY: "RETRIED"}
 
@@ -38,7 +45,7 @@ CHANGE = text("""
         UPDATE run SET
             state = :state, version = version + 1, lease_epoch = lease_epoch + 1,
             lease_owner = NULL, lease_until = NULL, last_sequence = last_sequence + 1,
-            relay_due = true, update_time = clock_timestamp(),
+            relay_due = true, update_time = clock_timestamp(), is_pausing = false,
             finish_time = CASE WHEN :ends THEN COALESCE(finish_time, clock_timestamp()) END
         WHERE id = ANY(:ids) RETURNING id, last_sequence
     ), withdrawn AS (
@@ -71,6 +78,14 @@ class Target:
     run_id: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retried:
+    """The run goes on after this sequence."""
+
+    after_sequence: int
+    replayed: bool
+
+
 class Control:
     """Cancels, takes back, retries, renames and deletes."""
 
@@ -85,25 +100,29 @@ class Control:
             await _change(connection, [run.id], Action.CANCEL, target.owner)
 
     async def rewind(self, target: Target) -> list[str]:
-        """Take a run and all later ones out of the history; returns them. Raises UnknownRun.
+        """Take a run and all later ones out of the history. Raises UnknownRun.
 
-        A run that was taken back before stays so, and later ones are left alone: they were started
-        after that, and a late repetition of the request must not take them along.
+        Returns those of them that are out of it now, so a repetition is answered like the first
+        request. It takes nothing more along: what is there still was started after that.
         """
         async with self._database.transaction() as connection:
             runs = await _from(connection, target)
             if runs[0].state == State.REWOUND:
-                return []
+                return [run.id for run in runs if run.state == State.REWOUND]
             ids = [run.id for run in runs if run.state != State.REWOUND]
             await _change(connection, ids, Action.REWIND, target.owner)
-        return ids
+        return [run.id for run in runs]
 
-    async def retry(self, target: Target) -> int:
-        """Let the session's last run go on with what it recorded; returns the sequence after which.
+    async def retry(self, target: Target, *, key: str = "", body_hash: str = "") -> Retried:
+        """Let the session's last run go on with what it recorded, once for each key.
 
-        Raises UnknownRun, NotInThisState, RunActive.
+        Raises UnknownRun, NotInThisState, RunActive, IdempotencyMismatch.
         """
         async with self._database.transaction() as connection:
+            request = Request(owner=target.owner, route="RetryRun", key=key, body_hash=body_hash)
+            known = await request_keys.take(connection, request, target.run_id)
+            if known is not None:
+                return Retried(after_sequence=known.reply["after_sequence"], replayed=True)
             run, *later = await _from(connection, target)
             later = [one for one in later if one.state != State.REWOUND]
             active = next((one for one in later if one.state in ACTIVE), None)
@@ -117,10 +136,13 @@ class Control:
             _require(run, Action.RETRY)
             if later:
                 raise NotInThisState(
-                    f"Run {run.id!r} is not the last one of its session.", state=run.state
+                    "Only the last run of a session can go on; others came after this one.",
+                    state=run.state,
                 )
             (told,) = await _change(connection, [run.id], Action.RETRY, target.owner)
-        return int(told.sequence) - 1
+            reply = {"after_sequence": told.sequence - 1}
+            await request_keys.keep_reply(connection, request, reply)
+        return Retried(after_sequence=told.sequence - 1, replayed=False)
 
     async def rename(self, owner: str, session_id: str, title: str) -> Summary:
         """Give a session another title; its place in lists stays. Raises UnknownSession."""
@@ -161,7 +183,7 @@ def _require(run: Any, action: Action) -> None:  # a row of RUNS
         states.advance(run.id, State(run.state), action)
     except WrongState as error:
         raise NotInThisState(
-            f"The run is {error.state}: {action} is not possible now.",
+            f"{WHEN[action]}; this one is {error.state}.",
             state=error.state,
             allowed=",".join(error.allowed),
         ) from error

@@ -49,6 +49,15 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Where a run stands after a write."""
+
+    last_sequence: int
+    # Whether the run shall stop before its next step.
+    is_pausing: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
     """All that a run has recorded."""
 
@@ -76,12 +85,13 @@ RECORD = text("""
             relay_due = relay_due OR jsonb_array_length(CAST(:events AS jsonb)) > 0,
             lease_owner = CASE WHEN :leaves THEN NULL ELSE lease_owner END,
             lease_until = CASE WHEN :leaves THEN NULL ELSE lease_until END,
-            finish_time = CASE WHEN :ends THEN clock_timestamp() ELSE finish_time END
+            finish_time = CASE WHEN :ends THEN clock_timestamp() ELSE finish_time END,
+            is_pausing = is_pausing AND NOT :ends
         WHERE id = :run_id AND lease_epoch = :epoch AND state = ANY(:sources)
           AND NOT EXISTS (
               SELECT FROM step WHERE run_id = :run_id AND key = CAST(:key AS text)
               AND (state = 'done' OR (state = :step_state AND attempt >= :attempt)))
-        RETURNING last_sequence
+        RETURNING last_sequence, is_pausing
     ), noted AS (
         INSERT INTO step (run_id, key, state, attempt, input, output)
         SELECT :run_id, CAST(:key AS text), :step_state, CAST(:attempt AS int),
@@ -119,11 +129,11 @@ RECORD = text("""
         FROM moved,
              jsonb_array_elements(CAST(:events AS jsonb)) WITH ORDINALITY AS told(event, place)
     )
-    SELECT last_sequence FROM moved
+    SELECT last_sequence, is_pausing FROM moved
 """)
 # Asked only after a write that did nothing: was it refused, or had it been done before?
 STANDING = text("""
-    SELECT lease_epoch, state, last_sequence,
+    SELECT lease_epoch, state, last_sequence, is_pausing,
            EXISTS (SELECT FROM step WHERE run_id = :run_id AND key = CAST(:key AS text)
                    AND (state = 'done' OR (state = :step_state AND attempt >= :attempt))
                   ) AS is_recorded
@@ -138,8 +148,14 @@ CHECKPOINTS = text("""
     SELECT interrupt_id, state, version, decision FROM checkpoint WHERE run_id = :run_id
 """)
 CONVERSATION = text("""
-    SELECT run.prompt, event.payload
-    FROM run JOIN event ON event.run_id = run.id AND event.type = 'answer'
+    SELECT run.prompt, answer.payload
+    FROM run JOIN LATERAL (
+        SELECT payload FROM event WHERE run_id = run.id AND type = 'answer'
+        UNION ALL
+        SELECT one.payload
+        FROM digest, jsonb_to_recordset(events) AS one(type text, payload jsonb)
+        WHERE run_id = run.id AND one.type = 'answer'
+    ) AS answer ON true
     WHERE run.session_id = :session_id AND run.ordinal < :ordinal AND run.state = 'COMPLETED'
     ORDER BY run.ordinal DESC LIMIT :turns
 """)
@@ -151,15 +167,15 @@ class History:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def record(self, lease: Lease, entry: Entry) -> int:
-        """Write an entry once and return the run's last sequence. Raises Stale, DatabaseDown.
+    async def record(self, lease: Lease, entry: Entry) -> Written:
+        """Write an entry once. Raises Stale, DatabaseDown.
 
         The same entry may be written again when the reply to the first try was lost.
         """
         parameters = _parameters(lease, entry)
         rows = await self._database.fetch(RECORD, parameters)
         if rows:
-            return int(rows[0].last_sequence)
+            return _written(rows[0])
         names = ("run_id", "key", "step_state", "attempt")
         standing = await self._database.fetch(STANDING, {name: parameters[name] for name in names})
         if not standing or standing[0].lease_epoch != lease.epoch:
@@ -167,7 +183,7 @@ class History:
         (now,) = standing
         # The epoch is ours, so nobody else can have written: this is our own write, found again.
         if now.is_recorded or (entry.step is None and now.state == parameters["state"]):
-            return int(now.last_sequence)
+            return _written(now)
         raise run.WrongState(lease.run_id, State(now.state), entry.leaving or Action.CLAIM)
 
     async def load(self, run_id: str) -> Recorded:
@@ -225,6 +241,10 @@ class History:
             )
             for row in reversed(rows)
         ]
+
+
+def _written(row: Any) -> Written:  # a row of RECORD or STANDING
+    return Written(last_sequence=row.last_sequence, is_pausing=row.is_pausing)
 
 
 def _parameters(lease: Lease, entry: Entry) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from services.orchestrator.events import NewEvent
 from services.orchestrator.run import ACTIVE, Action, ClaimedRun, Lease, Stage, State, Usage
 from services.orchestrator.store import request_keys
 from services.orchestrator.store.database import Database, Rows, Transaction, as_json
+from services.orchestrator.store.pausing import PAUSED_BY_OWNER
 from services.orchestrator.store.request_keys import Request
 
 ROUTE = "StartTurn"
@@ -82,7 +83,7 @@ CLAIM = text("""
         ORDER BY create_time LIMIT :limit FOR UPDATE SKIP LOCKED
     )
     RETURNING id, session_id, ordinal, prompt, active_items, scope, options, ceilings, stage, pass,
-              lease_epoch, last_sequence, usage, trace, create_time
+              lease_epoch, last_sequence, usage, trace, create_time, is_pausing
 """)
 RENEW = text("""
     UPDATE run SET lease_until = clock_timestamp() + make_interval(secs => :lease_s)
@@ -90,9 +91,23 @@ RENEW = text("""
     WHERE run.id = held.id AND lease_epoch = held.epoch AND state = :running
     RETURNING run.id
 """)
-RELEASE = text("""
-    UPDATE run SET state = :queued, lease_owner = NULL, lease_until = NULL, version = version + 1
-    WHERE id = :id AND lease_epoch = :epoch AND state = ANY(:sources)
+# A run that is to pause stops here instead of waiting for the next holder.
+RELEASE = text(f"""
+    WITH held AS (
+        SELECT id, is_pausing FROM run
+        WHERE id = :id AND lease_epoch = :epoch AND state = ANY(:sources) FOR UPDATE
+    ), moved AS (
+        UPDATE run SET
+            state = CASE WHEN held.is_pausing THEN :paused ELSE :queued END,
+            lease_owner = NULL, lease_until = NULL, version = version + 1,
+            last_sequence = last_sequence + held.is_pausing::int,
+            relay_due = relay_due OR held.is_pausing, is_pausing = false
+        FROM held WHERE run.id = held.id
+        RETURNING run.id, last_sequence, owner, held.is_pausing
+    )
+    INSERT INTO event (run_id, sequence, type, payload, time)
+    SELECT id, last_sequence, 'run_state', {PAUSED_BY_OWNER}, clock_timestamp()
+    FROM moved WHERE is_pausing
 """)
 # Work that newer code has begun: left alone here, but not out of sight.
 UNKNOWN_SCHEMA = text("""
@@ -174,13 +189,14 @@ class Runs:
         return frozenset(row.id for row in rows)
 
     async def release(self, lease: Lease) -> None:
-        """Hand the run back for anybody to claim at once; nothing if it is no longer ours."""
+        """Hand the run back for anybody to claim at once, or paused; nothing if it is not ours."""
         await self._database.fetch(
             RELEASE,
             {
                 "id": lease.run_id,
                 "epoch": lease.epoch,
                 "queued": states.target(Action.RELEASE),
+                "paused": states.target(Action.PAUSE),
                 "sources": list(states.sources(Action.RELEASE)),
             },
         )
@@ -241,4 +257,5 @@ def _claimed(row: Any) -> ClaimedRun:  # a row of CLAIM: its columns have no sta
         usage=Usage(**row.usage),
         trace=row.trace,
         create_time=row.create_time,
+        is_pausing=row.is_pausing,
     )

@@ -21,7 +21,7 @@ from services.orchestrator.errors import (
 from services.orchestrator.events import StoredEvent
 from services.orchestrator.passages import Passage
 from services.orchestrator.run import State
-from services.orchestrator.store.database import Database, Rows
+from services.orchestrator.store.database import Database, Rows, Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +73,8 @@ class EventPage:
     events: Sequence[StoredEvent]
     last_sequence: int
     state: State
+    # Instead of events, when some after the position are no longer kept: the whole run.
+    snapshot: Message | None = None
 
 
 LIST = text("""
@@ -88,19 +90,30 @@ LIST = text("""
     ORDER BY session.update_time DESC, session.id DESC LIMIT :limit
 """)
 SESSION = text("SELECT id, title FROM session WHERE id = :id AND owner = :owner")
-RUNS = text("""
-    SELECT id, prompt, run.create_time, run.state, payload AS pending
+RUNS = """
+    SELECT run.id, prompt, run.create_time, run.state, last_sequence, payload AS pending
     FROM run LEFT JOIN checkpoint ON checkpoint.run_id = run.id AND checkpoint.state = 'PENDING'
-    WHERE session_id = :session_id AND run.state <> 'REWOUND' ORDER BY ordinal
+"""
+RUNS_OF_SESSION = text(f"""
+    {RUNS} WHERE session_id = :session_id AND run.state <> 'REWOUND' ORDER BY ordinal
 """)
-EVENTS_OF_SESSION = text("""
-    SELECT run_id, sequence, time, type, payload FROM event
-    WHERE run_id = ANY(:run_ids) ORDER BY run_id, sequence
+RUN = text(f"{RUNS} WHERE run.id = :run_id AND session_id = :session_id AND owner = :owner")
+# What messages are made of: the events, and what is left of those that are no longer kept.
+TOLD = text("""
+    SELECT run_id, sequence, time, type, payload FROM event WHERE run_id = ANY(:run_ids)
+    UNION ALL
+    SELECT run_id, one.sequence, one.time, one.type, one.payload
+    FROM digest, jsonb_to_recordset(events) AS one(
+        sequence bigint, time timestamptz, type text, payload jsonb)
+    WHERE run_id = ANY(:run_ids)
+    ORDER BY run_id, sequence
 """)
 # One statement reads one moment: the events and the standing that they led to.
 EVENTS = text("""
-    SELECT run.id AS run_id, last_sequence, state, sequence, time, type, payload
-    FROM run LEFT JOIN LATERAL (
+    SELECT run.id AS run_id, run.last_sequence, state, sequence, time, type, payload,
+           COALESCE(digest.last_sequence > :after, false) AS is_gone
+    FROM run LEFT JOIN digest ON digest.run_id = run.id
+    LEFT JOIN LATERAL (
         SELECT sequence, time, type, payload FROM event
         WHERE event.run_id = run.id AND sequence > :after ORDER BY sequence LIMIT :limit
     ) AS told ON true
@@ -145,28 +158,10 @@ class Sessions:
             session = (await connection.execute(SESSION, wanted)).first()
             if session is None:
                 raise UnknownSession(f"There is no session {session_id!r}.")
-            runs = (await connection.execute(RUNS, {"session_id": session_id})).all()
-            events = (
-                await connection.execute(EVENTS_OF_SESSION, {"run_ids": [run.id for run in runs]})
-            ).all()
-        told: dict[str, list[StoredEvent]] = {run.id: [] for run in runs}
-        for event in _events(session_id, events):
-            told[event.run_id].append(event)
-        return Conversation(
-            id=session.id,
-            title=session.title,
-            messages=[
-                Message(
-                    run_id=run.id,
-                    prompt=run.prompt,
-                    create_time=run.create_time,
-                    state=State(run.state),
-                    events=told[run.id],
-                    pending=run.pending,
-                )
-                for run in runs
-            ],
-        )
+            of_session = {"session_id": session_id}
+            runs = (await connection.execute(RUNS_OF_SESSION, of_session)).all()
+            messages = await _messages(connection, session_id, runs)
+        return Conversation(id=session.id, title=session.title, messages=messages)
 
     async def events(
         self, owner: str, session_id: str, run_id: str, *, after: int, limit: int
@@ -174,22 +169,28 @@ class Sessions:
         """Events after a sequence, at one moment. Raises UnknownRun, InvalidPosition."""
         if after < 0:
             raise InvalidPosition(f"after_sequence must not be negative, it is {after}.")
-        rows = await self._database.fetch(
-            EVENTS,
-            {
-                "run_id": run_id,
-                "session_id": session_id,
-                "owner": owner,
-                "after": after,
-                "limit": limit,
-            },
-        )
+        wanted = {"run_id": run_id, "session_id": session_id, "owner": owner}
+        rows = await self._database.fetch(EVENTS, {**wanted, "after": after, "limit": limit})
         if not rows:
             raise UnknownRun(f"There is no run {run_id!r} in session {session_id!r}.")
+        if rows[0].is_gone:
+            return await self._whole(wanted)
         return EventPage(
             events=_events(session_id, [row for row in rows if row.sequence is not None]),
             last_sequence=rows[0].last_sequence,
             state=State(rows[0].state),
+        )
+
+    async def _whole(self, wanted: Mapping[str, str]) -> EventPage:
+        async with self._database.transaction(snapshot=True) as connection:
+            run = (await connection.execute(RUN, wanted)).first()
+            if run is None:
+                raise UnknownRun(
+                    f"There is no run {wanted['run_id']!r} in session {wanted['session_id']!r}."
+                )
+            (message,) = await _messages(connection, wanted["session_id"], [run])
+        return EventPage(
+            events=(), last_sequence=run.last_sequence, state=message.state, snapshot=message
         )
 
     async def passage(self, owner: str, run_id: str, passage_id: str) -> tuple[str, Passage]:
@@ -201,6 +202,25 @@ class Sessions:
         if not rows:
             raise UnknownPassage(f"Run {run_id!r} gathered no passage {passage_id!r}.")
         return runs[0].session_id, passages.from_json(passage_id, rows[0].text, rows[0].passage)
+
+
+async def _messages(connection: Transaction, session_id: str, runs: Rows) -> list[Message]:
+    """The runs with all that was told of them, in their order."""
+    rows = (await connection.execute(TOLD, {"run_ids": [run.id for run in runs]})).all()
+    told: dict[str, list[StoredEvent]] = {run.id: [] for run in runs}
+    for event in _events(session_id, rows):
+        told[event.run_id].append(event)
+    return [
+        Message(
+            run_id=run.id,
+            prompt=run.prompt,
+            create_time=run.create_time,
+            state=State(run.state),
+            events=told[run.id],
+            pending=run.pending,
+        )
+        for run in runs
+    ]
 
 
 def _events(session_id: str, rows: Rows) -> list[StoredEvent]:

@@ -1,7 +1,9 @@
 """Characters put together to pieces of lines: what the layout of a page is read from."""
 
 import math
+import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 # A wider gap than this many times the type size may be a gutter, so it ends a fragment.
@@ -29,6 +31,8 @@ ACCENTS = {
     "\u00b8": "\u0327",
     "\u02db": "\u0328",
 }
+# Where the scripts are that are written from the right: most texts have none of them.
+RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff]")
 DOTLESS = {"\u0131": "i", "\u0237": "j"}
 
 
@@ -84,7 +88,7 @@ class PageContent:
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """A fragment in the making; letters and their edges run in parallel."""
+    """A fragment in the making; letters, or whole words, and their edges run in parallel."""
 
     y: float
     chars: list[str] = field(default_factory=list)
@@ -92,6 +96,8 @@ class _Run:
     sizes: dict[tuple[float, bool], int] = field(default_factory=dict)
     glyph_start: int = 0
     """Where the letters of the last glyph begin."""
+    words: dict[int, int] = field(default_factory=dict)
+    """Which of the letters are several, and where the first of them stands in the file."""
 
     def append(self, char: str, x0: float, x1: float) -> None:
         self.chars.append(char)
@@ -115,10 +121,24 @@ class _Run:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """Letters of one style that stand side by side from left to right."""
+
+    text: str
+    first: tuple[float, float]
+    last: tuple[float, float]
+    """The edges of the first and of the last letter."""
+    index: int
+    """The place of the first letter in the file."""
+
+
 class FragmentBuilder:
     """Takes characters in the order of the file and gives the fragments they form."""
 
-    def __init__(self) -> None:
+    def __init__(self, edges_of: Callable[[int], tuple[float, float]]) -> None:
+        """`edges_of` looks up a letter of a word by its place in the file."""
+        self._edges_of = edges_of
         self._runs: list[_Run] = []
         self._run: _Run | None = None
         self._x0 = self._x1 = self._y = self._size = 0.0  # of the last glyph
@@ -173,6 +193,30 @@ class FragmentBuilder:
         else:
             self._left = x0 if self._left == -math.inf else min(self._left, x0)
         self._x0, self._x1, self._y, self._size = x0, x1, y, size
+
+    def add_word(self, word: Word, y: float, size: float, bold: bool) -> bool:
+        """The next characters together; False if they must be added one by one."""
+        run = self._run
+        if self._marks or (run is not None and run.chars[-1] in ACCENTS):
+            return False
+        x0 = word.first[0]
+        if run is None or not self._continues(run, x0, word.first[1], y, size, False):
+            run = self._run = _Run(y=y)
+            self._runs.append(run)
+            self._left = math.inf
+        elif self._space or (self._line_end and self._is_apart(x0, word.first[1], size)):
+            run.append(" ", *word.first)
+        self._space = self._line_end = False
+        if len(word.text) > 1:
+            run.words[len(run.chars)] = word.index
+            run.append(word.text[:-1], x0, word.last[0])
+        run.glyph_start = len(run.chars)
+        run.append(word.text[-1], *word.last)
+        style = (size, bold)
+        run.sizes[style] = run.sizes.get(style, 0) + len(word.text)
+        self._left = x0 if self._left == -math.inf else min(self._left, x0)
+        (self._x0, self._x1), self._y, self._size = word.last, y, size
+        return True
 
     def finish(self) -> list[Fragment]:
         """The fragments in the order of the file."""
@@ -235,19 +279,36 @@ class FragmentBuilder:
             if run is accent or abs(run.y - accent.y) > 0.5 * size:
                 continue
             for index, (x0, x1) in enumerate(run.edges):
-                if x0 <= x <= x1 and _accented(run, index, accent.chars[0]):
+                if x0 <= x <= x1 and self._accent(run, index, accent.chars[0], x):
                     return True
+        return False
+
+    def _accent(self, run: _Run, index: int, accent: str, x: float) -> bool:
+        """Put the accent on the letter at the place, or on the one of its letters at `x`."""
+        first = run.words.get(index)
+        if first is None:
+            return _accented(run, index, accent)
+        word = run.chars[index]
+        for offset, letter in enumerate(word):
+            x0, x1 = self._edges_of(first + offset)
+            if x0 <= x <= x1 and (composed := _composed(letter, accent)):
+                run.chars[index] = word[:offset] + composed + word[offset + 1 :]
+                return True
         return False
 
 
 def _accented(run: _Run, index: int, accent: str) -> bool:
     """Put the accent on a letter of the run if the two make one letter."""
-    base = run.chars[index]
-    composed = unicodedata.normalize("NFC", DOTLESS.get(base, base) + ACCENTS[accent])
-    if len(composed) != 1 or not composed.isalpha():
-        return False
-    run.chars[index] = composed
-    return True
+    composed = _composed(run.chars[index], accent)
+    if composed:
+        run.chars[index] = composed
+    return bool(composed)
+
+
+def _composed(letter: str, accent: str) -> str:
+    """The one letter that the two make; empty if they make none."""
+    composed = unicodedata.normalize("NFC", DOTLESS.get(letter, letter) + ACCENTS[accent])
+    return composed if len(composed) == 1 and composed.isalpha() else ""
 
 
 def is_right_to_left(char: str) -> bool:
@@ -257,7 +318,7 @@ def is_right_to_left(char: str) -> bool:
 
 def reads_right_to_left(text: str) -> bool:
     """Whether most letters of the text are of such a script."""
-    if text.isascii():
+    if RIGHT_TO_LEFT.search(text) is None:
         return False
     letters = [char for char in text if char.isalpha()]
     return 2 * sum(map(is_right_to_left, letters)) > len(letters)

@@ -1,43 +1,59 @@
 """The characters of a PDF page as pdfium sees them: which are visible, where, and how large."""
 
+import ctypes
 import math
-import unicodedata
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import pypdfium2.raw as raw  # the C interface with its own names for C types
 
-from services.search.text.fragments import Fragment, FragmentBuilder, Frame, PageContent
+from services.search.text.characters import BREAK, LINE_ENDS, is_plain, readable
+from services.search.text.fragments import Fragment, FragmentBuilder, Frame, PageContent, Word
 
 # A page of a book has some 5,000 characters; more than a large poster has is no reading matter.
 MOST_CHARACTERS = 200_000
 # Smaller type than this, in points, is not meant for readers.
 SMALLEST_SIZE = 1.0
+SMALLEST_SHARE = 400
 # A picture that covers this share of the page is a scan.
 SCAN_SHARE = 0.5
 # Text that leans more than this many degrees off the upright directions is a watermark.
 MOST_LEAN = 8.0
 INVISIBLE_MODES = frozenset({raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP})
-# pdfium gives these in place of a hyphen at the end of a line.
-HYPHENS = frozenset({0x2, 0xFFFE, 0xAD})
-LINE_ENDS = frozenset({0xA, 0xD})
-SPACES = frozenset({0x9, 0x20, 0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000})
-# Bullets of the Symbol and Wingdings fonts, the only private codes that have one known meaning.
-KNOWN_PRIVATE = {0xF0A7: "•", 0xF0B7: "•", 0xF076: "•", 0xF0D8: "•"}
 Box = tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Style:
-    size: float
+@dataclass(slots=True, kw_only=True)
+class _Font:
+    """A font, and what is known of its characters so far."""
+
     bold: bool
-    quarter_turns: int | None
-    """Turned counter-clockwise so many times by 90 degrees; None for other angles."""
-    invisible: bool
+    letters: dict[str, str] = field(default_factory=dict)
+    """What each character is in plain text; empty for those without a meaning."""
+    plain: set[str] = field(default_factory=set)
+    """Those that simply stand beside one another."""
 
 
-NO_STYLE = _Style(size=0.0, bold=False, quarter_turns=None, invisible=True)
+@dataclass(slots=True, kw_only=True)
+class _Style:
+    """What the characters of one text object have in common."""
+
+    size: float
+    quarter_turns: int
+    """Turned counter-clockwise so many times by 90 degrees."""
+    is_kept: bool
+    """Whether its characters can be seen if they are on the page."""
+    is_unseen: bool = False
+    """Whether it is drawn so that nobody sees it: kept only as the text layer of a scan."""
+    font: _Font
+    bottom: float = math.inf
+    """The lower edge of the last character, and the base line that goes with it."""
+    y: float = 0.0
+
+
+NO_STYLE = _Style(size=0.0, quarter_turns=0, is_kept=False, font=_Font(bold=False))
 
 
 def read_page(page: Any) -> PageContent:
@@ -57,7 +73,12 @@ class _PageReader:
         self._raw = text_page.raw
         self._count = text_page.count_chars()
         self._crop: Box = page.get_cropbox()
+        left, bottom, right, top = self._crop
+        self._smallest = min(SMALLEST_SIZE, max(right - left, top - bottom) / SMALLEST_SHARE)
         self._styles: dict[int | None, _Style] = {}
+        self._fonts: dict[int | None, _Font] = {}
+        self._rectangle = raw.FS_RECTF()
+        self._by_rectangle = raw.byref(self._rectangle)
         self._pictures: list[Box] | None = None
         self._builders: dict[int, FragmentBuilder] = {}
         self._sizes = {0: 0, 1: 0, 2: 0, 3: 0}
@@ -65,42 +86,132 @@ class _PageReader:
         self._unmapped = 0
 
     def read(self) -> PageContent:
-        box, x, y = raw.FS_RECTF(), raw.c_double(), raw.c_double()
-        by_box, by_x, by_y = raw.byref(box), raw.byref(x), raw.byref(y)
-        for index in range(min(self._count, MOST_CHARACTERS)):
-            code = raw.FPDFText_GetUnicode(self._raw, index)
-            if code in SPACES:
-                for builder in self._builders.values():
-                    builder.space()
-                continue
-            if code in LINE_ENDS:
-                for builder in self._builders.values():
-                    builder.line_end()
-                continue
-            raw.FPDFText_GetLooseCharBox(self._raw, index, by_box)
-            raw.FPDFText_GetCharOrigin(self._raw, index, by_x, by_y)
-            self._take(index, code, (box.left, box.bottom, box.right, box.top), (x.value, y.value))
+        """The page; words are taken whole where they can be, since every call costs."""
+        codes = self._codes()
+        start = 0
+        for end in [*(match.start() for match in BREAK.finditer(codes)), len(codes)]:
+            if start < end:
+                self._take_word(codes, start, end)
+            for builder in self._builders.values():
+                builder.line_end() if codes[end : end + 1] in LINE_ENDS else builder.space()
+            start = end + 1
         return self._content()
 
-    def _take(self, index: int, code: int, box: Box, origin: tuple[float, float]) -> None:
-        style = self._style(index)
-        if style.quarter_turns is None or style.size < SMALLEST_SIZE or not self._on_page(box):
-            return
-        if style.invisible and not self._over_picture(box):
+    def _codes(self) -> str:
+        """The characters of the page, each at its own index."""
+        count = min(self._count, MOST_CHARACTERS)
+        buffer = (ctypes.c_ushort * (count + 1))()
+        given = raw.FPDFText_GetText(self._raw, 0, count, buffer) - 1
+        text = bytes(buffer)[: 2 * max(given, 0)].decode("utf-16-le", "surrogatepass")
+        if len(text) == count:
+            return text
+        # pdfium leaves control characters out, and those beyond 16 bits take two places.
+        codes = (raw.FPDFText_GetUnicode(self._raw, index) for index in range(count))
+        return "".join(chr(code) if code <= 0x10FFFF else "\ufffd" for code in codes)
+
+    def _take_word(self, codes: str, start: int, end: int) -> None:
+        """The characters between two breaks, those of each text object together."""
+        object_of = text_object_of()
+        while start < end:
+            pointer, stop = object_of(self._raw, start), end
+            if end - start > 1 and object_of(self._raw, end - 1) != pointer:
+                stop = next(
+                    index
+                    for index in range(start + 1, end)
+                    if object_of(self._raw, index) != pointer
+                )
+            style = self._style(start, pointer)
+            if style.is_kept and not self._take_whole(codes[start:stop], start, style):
+                for index in range(start, stop):
+                    self._take(index, codes[index], style, self._box(index))
+            start = stop
+
+    def _take_whole(self, word: str, start: int, style: _Style) -> bool:
+        """Take a word of one object that simply goes from left to right; whether it does."""
+        if style.quarter_turns or style.is_unseen:
+            return False
+        if not style.font.plain.issuperset(word) and not self._learn(word, start, style):
+            return False
+        first = last = self._box(start)
+        if len(word) > 1:
+            last = self._box(start + len(word) - 1)
+        is_level = first[1] == last[1] and first[0] <= last[0]
+        if not (is_level and self._is_on_page(first) and self._is_on_page(last)):
+            return False
+        glyphs = Word(
+            text="".join([style.font.letters[char] for char in word]),
+            first=first[::2],
+            last=last[::2],
+            index=start,
+        )
+        builder = self._builder(0)
+        y = self._base_line(start, style, first)
+        if not builder.add_word(glyphs, y, style.size, style.font.bold):
+            return False
+        self._characters += len(word)
+        self._sizes[0] += len(word)
+        return True
+
+    def _learn(self, word: str, start: int, style: _Style) -> bool:
+        """Look up the characters of a word that the font has not shown yet; whether all are plain.
+
+        A code means the same throughout a font.
+        """
+        for offset, char in enumerate(word):
+            if char not in style.font.letters:
+                letter = style.font.letters[char] = self._letter(start + offset, char)
+                if letter and all(map(is_plain, letter)):
+                    style.font.plain.add(char)
+        return style.font.plain.issuperset(word)
+
+    def _take(self, index: int, char: str, style: _Style, box: Box) -> None:
+        if not self._is_on_page(box) or (style.is_unseen and not self._over_picture(box)):
             return
         self._characters += 1
-        char = _readable(code)
-        if raw.FPDFText_HasUnicodeMapError(self._raw, index) == 1 or not char:
+        letters = style.font.letters.get(char)
+        if letters is None:
+            letters = style.font.letters[char] = self._letter(index, char)
+        if not letters:
             self._unmapped += 1
             return
         turns = style.quarter_turns
         self._sizes[turns] += 1
+        if turns:
+            x0, x1, y = _upright(box, self._origin(index), turns)
+        else:
+            x0, x1, y = box[0], box[2], self._base_line(index, style, box)
+        for letter in letters:
+            self._builder(turns).add(letter, x0, x1, y, style.size, style.font.bold)
+
+    def _builder(self, turns: int) -> FragmentBuilder:
         builder = self._builders.get(turns)
         if builder is None:
-            builder = self._builders[turns] = FragmentBuilder()
-        x0, x1, y = _upright(box, origin, turns)
-        for letter in char:
-            builder.add(letter, x0, x1, y, style.size, style.bold)
+            builder = self._builders[turns] = FragmentBuilder(lambda index: self._box(index)[::2])
+        return builder
+
+    def _letter(self, index: int, char: str) -> str:
+        if raw.FPDFText_HasUnicodeMapError(self._raw, index) == 1:
+            return ""
+        return readable(ord(char))
+
+    def _box(self, index: int) -> Box:
+        box = self._rectangle
+        raw.FPDFText_GetLooseCharBox(self._raw, index, self._by_rectangle)
+        return box.left, box.bottom, box.right, box.top
+
+    def _is_on_page(self, box: Box) -> bool:
+        left, bottom, right, top = self._crop
+        return left <= (box[0] + box[2]) / 2 <= right and bottom <= (box[1] + box[3]) / 2 <= top
+
+    def _base_line(self, index: int, style: _Style, box: Box) -> float:
+        if box[1] != style.bottom:
+            style.bottom, style.y = box[1], self._origin(index)[1]
+        return style.y
+
+    def _origin(self, index: int) -> tuple[float, float]:
+        x, y = raw.c_double(), raw.c_double()
+        raw.FPDFText_GetCharOrigin(self._raw, index, raw.byref(x), raw.byref(y))
+        return x.value, y.value
 
     def _content(self) -> PageContent:
         """The text in the page's main direction; notes along the margin are no part of it."""
@@ -120,36 +231,38 @@ class _PageReader:
             cut=self._count > MOST_CHARACTERS,
         )
 
-    def _style(self, index: int) -> _Style:
-        text_object = raw.FPDFText_GetTextObject(self._raw, index)
-        key = raw.cast(text_object, raw.c_void_p).value
-        style = self._styles.get(key)
+    def _style(self, index: int, pointer: int | None) -> _Style:
+        style = self._styles.get(pointer)
         if style is None:
-            style = self._styles[key] = self._read_style(index, text_object) if key else NO_STYLE
+            style = self._styles[pointer] = self._read_style(index) if pointer else NO_STYLE
         return style
 
-    def _read_style(self, index: int, text_object: Any) -> _Style:
-        matrix, flags = raw.FS_MATRIX(), raw.c_int()
+    def _read_style(self, index: int) -> _Style:
+        text_object = raw.FPDFText_GetTextObject(self._raw, index)
+        matrix, colour = raw.FS_MATRIX(), [raw.c_uint() for _ in range(4)]
         raw.FPDFText_GetMatrix(self._raw, index, raw.byref(matrix))
-        size = raw.FPDFText_GetFontSize(self._raw, index) * math.hypot(matrix.c, matrix.d)
+        size = abs(raw.FPDFText_GetFontSize(self._raw, index)) * math.hypot(matrix.c, matrix.d)
         angle = math.degrees(math.atan2(matrix.b, matrix.a))
-        lean = abs(angle - 90 * round(angle / 90))
-        colour = [raw.c_uint() for _ in range(4)]
+        turns = round(angle / 90)
         painted = raw.FPDFText_GetFillColor(self._raw, index, *map(raw.byref, colour))
         mode = raw.FPDFTextObj_GetTextRenderMode(text_object)
-        name = raw.create_string_buffer(128)
-        raw.FPDFText_GetFontInfo(self._raw, index, name, len(name), raw.byref(flags))
+        font = raw.FPDFTextObj_GetFont(text_object)
         return _Style(
-            size=round(abs(size), 1),
-            bold=raw.FPDFText_GetFontWeight(self._raw, index) >= 600 or _is_bold_name(name.value),
-            quarter_turns=None if lean > MOST_LEAN else round(angle / 90) % 4,
-            invisible=mode in INVISIBLE_MODES or bool(painted and colour[3].value == 0),
+            size=round(size, 1),
+            quarter_turns=turns % 4,
+            is_kept=abs(angle - 90 * turns) <= MOST_LEAN and size >= self._smallest,
+            is_unseen=mode in INVISIBLE_MODES or bool(painted and colour[3].value == 0),
+            font=self._font(index, raw.cast(font, raw.c_void_p).value),
         )
 
-    def _on_page(self, box: Box) -> bool:
-        left, bottom, right, top = self._crop
-        x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-        return left <= x <= right and bottom <= y <= top
+    def _font(self, index: int, pointer: int | None) -> _Font:
+        font = self._fonts.get(pointer)
+        if font is None:
+            name, flags = raw.create_string_buffer(128), raw.c_int()
+            raw.FPDFText_GetFontInfo(self._raw, index, name, len(name), raw.byref(flags))
+            weight = raw.FPDFText_GetFontWeight(self._raw, index)
+            font = self._fonts[pointer] = _Font(bold=weight >= 600 or _is_bold_name(name.value))
+        return font
 
     def _over_picture(self, box: Box) -> bool:
         """Whether unseen text is the text layer of a scan, and not text hidden from the reader."""
@@ -178,20 +291,11 @@ class _PageReader:
 
 
 @cache
-def _readable(code: int) -> str:
-    """The character of a code, without ligatures and presentation forms; empty if it has none."""
-    if code in HYPHENS:
-        return "-"
-    if code in KNOWN_PRIVATE:
-        return KNOWN_PRIVATE[code]
-    if code > 0x10FFFF:
-        return ""
-    char = chr(code)
-    if unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn") or code == 0xFFFD:
-        return ""
-    if 0xFB00 <= code <= 0xFDFF or 0xFE70 <= code <= 0xFEFC:
-        return unicodedata.normalize("NFKC", char)
-    return char
+def text_object_of() -> Callable[[Any, int], int | None]:
+    """`FPDFText_GetTextObject` giving an address: a pointer object per character costs more."""
+    prototype = ctypes.CFUNCTYPE(ctypes.c_void_p, raw.FPDF_TEXTPAGE, ctypes.c_int)
+    address = ctypes.cast(raw.FPDFText_GetTextObject, ctypes.c_void_p).value
+    return prototype(address)
 
 
 def _turned(point: tuple[float, float], turns: int) -> tuple[float, float]:

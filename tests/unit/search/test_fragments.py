@@ -7,7 +7,7 @@ SIZE = 10.0
 
 def built(*glyphs: tuple[str, float, float], y: float = 0.0) -> list[str]:
     """Fragments of characters with their left and right edges; a space has none."""
-    builder = FragmentBuilder()
+    builder = FragmentBuilder(lambda index: (0.0, 0.0))
     for char, x0, x1 in glyphs:
         if char == " ":
             builder.space()
@@ -25,14 +25,14 @@ def test_a_wide_gap_ends_a_fragment() -> None:
 
 
 def test_another_line_ends_a_fragment() -> None:
-    builder = FragmentBuilder()
+    builder = FragmentBuilder(lambda index: (0.0, 0.0))
     builder.add("a", 0, 5, 100, SIZE, False)
     builder.add("b", 5, 10, 88, SIZE, False)
     assert [fragment.text for fragment in builder.finish()] == ["a", "b"]
 
 
 def test_a_raised_number_stays_with_its_word() -> None:
-    builder = FragmentBuilder()
+    builder = FragmentBuilder(lambda index: (0.0, 0.0))
     builder.add("x", 0, 5, 100, SIZE, False)
     builder.add("2", 5, 8, 104, 7.0, False)
     (fragment,) = builder.finish()
@@ -70,7 +70,7 @@ def test_the_main_script_gives_the_direction() -> None:
 
 
 def test_a_line_is_bold_only_when_nearly_all_of_it_is() -> None:
-    builder = FragmentBuilder()
+    builder = FragmentBuilder(lambda index: (0.0, 0.0))
     for index, char in enumerate("Methodswedidthis"):
         builder.add(char, 5 * index, 5 * index + 5, 0, SIZE, index < 7)
     (fragment,) = builder.finish()
@@ -92,7 +92,7 @@ def test_a_name_inside_a_right_to_left_line_keeps_its_spaces() -> None:
 
 
 def test_a_line_end_in_the_file_is_a_space_only_where_there_is_a_gap() -> None:
-    builder = FragmentBuilder()
+    builder = FragmentBuilder(lambda index: (0.0, 0.0))
     for char, x0, x1 in [("m", 0, 8), ("2", 8.3, 12), ("c", 15, 20)]:
         builder.add(char, x0, x1, 0, SIZE, False)
         builder.line_end()
