@@ -8,7 +8,7 @@ everything else that a step needs.
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from typing import Any
@@ -40,10 +40,13 @@ class Row(asyncpg.Record):  # type: ignore[misc]  # the driver has no types
             raise AttributeError(name) from None
 
 
-class Rows(list[Row]):
+Rows = Sequence[Row]
+
+
+class Result(list[Row]):
     """What a statement returned."""
 
-    def all(self) -> "Rows":
+    def all(self) -> "Result":
         """Every row."""
         return self
 
@@ -63,7 +66,7 @@ class Transaction:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
-    async def execute(self, statement: TextClause, parameters: Parameters | None = None) -> Rows:
+    async def execute(self, statement: TextClause, parameters: Parameters | None = None) -> Result:
         """Run one statement of the transaction and return its rows."""
         return await _run(self._connection, statement, parameters or {})
 
@@ -77,7 +80,7 @@ class Database:
         # The connection that was used last is used first.
         self._idle: list[Any] = []
 
-    async def fetch(self, statement: TextClause, parameters: Parameters | None = None) -> Rows:
+    async def fetch(self, statement: TextClause, parameters: Parameters | None = None) -> Result:
         """Run one statement as its own transaction and return its rows."""
         connection = await self._take()
         try:
@@ -141,9 +144,9 @@ async def _connect(url: str) -> Any:
     return connection
 
 
-async def _run(connection: Any, statement: TextClause, parameters: Parameters) -> Rows:
+async def _run(connection: Any, statement: TextClause, parameters: Parameters) -> Result:
     sql, names = _prepared(statement)
-    return Rows(await connection.fetch(sql, *[parameters[name] for name in names]))
+    return Result(await connection.fetch(sql, *[parameters[name] for name in names]))
 
 
 @lru_cache(maxsize=512)
