@@ -1,6 +1,7 @@
 """Characters put together to pieces of lines: what the layout of a page is read from."""
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ ACCENTS = {
     "\u00b8": "\u0327",
     "\u02db": "\u0328",
 }
+# Where the scripts are that are written from the right: most texts have none of them.
+RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff]")
 DOTLESS = {"\u0131": "i", "\u0237": "j"}
 
 
@@ -315,7 +318,7 @@ def is_right_to_left(char: str) -> bool:
 
 def reads_right_to_left(text: str) -> bool:
     """Whether most letters of the text are of such a script."""
-    if text.isascii():
+    if RIGHT_TO_LEFT.search(text) is None:
         return False
     letters = [char for char in text if char.isalpha()]
     return 2 * sum(map(is_right_to_left, letters)) > len(letters)

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 HYPHENS = "-\u2010\u00ad"
+ENDS = tuple(HYPHENS)
+LONGEST_WORD = 80
 WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
 HEAD = re.compile(r"([^\W\d_]+(?:[-\u2010][^\W\d_]+)*)[-\u2010\u00ad]$")
 TAIL = re.compile(r"[^\W\d_]+")
@@ -22,7 +24,7 @@ class Joiner:
         self._words: Counter[str] = Counter()
         for line in lines:
             # The pieces of divided words are no words.
-            whole = HEAD.sub("", line)
+            whole = HEAD.sub("", line) if line.endswith(ENDS) else line
             self._words.update(word.group().lower() for word in WORD.finditer(whole))
 
     def join(self, lines: Sequence[str]) -> str:
@@ -47,7 +49,7 @@ class Joiner:
         """Whether the hyphen at the end only says that the word goes on."""
         if text[-1] == "\u00ad":
             return True
-        head, tail = HEAD.search(text), TAIL.match(line)
+        head, tail = HEAD.search(text, max(0, len(text) - LONGEST_WORD)), TAIL.match(line)
         if head is None or tail is None:
             return False
         first, second = head.group(1).lower(), tail.group().lower()
