@@ -1,7 +1,7 @@
 """NATS as the services use it: a hint that something happened, never the truth."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -36,6 +36,16 @@ class Stream:
     max_bytes: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What is sent to a stream, which stores one id once."""
+
+    subject: str
+    body: bytes
+    id: str
+    trace: Mapping[str, str]
+
+
 class Bus:
     """One connection that reconnects for ever; calls fail with BusDown while it is away."""
 
@@ -61,22 +71,20 @@ class Bus:
         except NatsError as error:
             raise BusDown(f"NATS refused a message: {error}") from error
 
-    async def publish_stored(
-        self,
-        subject: str,
-        body: bytes,
-        *,
-        message_id: str,
-        headers: Mapping[str, str],
-        timeout_s: float = 5,
-    ) -> None:
-        """Send to a stream and wait for its acknowledgement; one message_id is stored once."""
+    async def publish_stored(self, messages: Sequence[Message], *, timeout_s: float = 5) -> None:
+        """Send messages to one stream and wait until all are stored.
+
+        A stream stores what one connection sends in the order in which it was sent, so the
+        acknowledgement of the last message is that of them all.
+        """
         self._require_connection()
-        all_headers = {**headers, MESSAGE_ID_HEADER: message_id}
         try:
-            await self._client.jetstream(timeout=timeout_s).publish(
-                subject, body, headers=all_headers
-            )
+            for message in messages[:-1]:
+                await self._client.publish(message.subject, message.body, headers=_headers(message))
+            for last in messages[-1:]:
+                await self._client.jetstream(timeout=timeout_s).publish(
+                    last.subject, last.body, headers=_headers(last)
+                )
         except (NatsError, TimeoutError) as error:
             raise BusDown(f"NATS did not store a message: {error}") from error
 
@@ -142,9 +150,16 @@ class Bus:
             callback()
 
 
+def _headers(message: Message) -> dict[str, str]:
+    return {**message.trace, MESSAGE_ID_HEADER: message.id}
+
+
 @asynccontextmanager
-async def open_bus(url: str, name: str) -> AsyncIterator[Bus]:
-    """A bus that connects in the background, so that a process starts and works with NATS down."""
+async def open_bus(url: str, name: str, *, echo: bool = True) -> AsyncIterator[Bus]:
+    """A bus that connects in the background, so that a process starts and works with NATS down.
+
+    Without `echo` its own subscriptions do not get what it publishes itself.
+    """
     client = Client()
     bus = Bus(client)
 
@@ -158,6 +173,7 @@ async def open_bus(url: str, name: str) -> AsyncIterator[Bus]:
         await client.connect(
             servers=[url],
             name=name,
+            no_echo=not echo,
             max_reconnect_attempts=-1,
             reconnect_time_wait=0.25,  # type: ignore[arg-type]  # slept on; a fraction works
             connect_timeout=2,

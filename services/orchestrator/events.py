@@ -34,6 +34,18 @@ class StoredEvent:
     payload: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Events of a run that were just committed; who publishes them, and how far that was."""
+
+    session_id: str
+    run_id: str
+    trace: Mapping[str, str]
+    relay: str
+    published: int
+    events: Sequence[StoredEvent]
+
+
 def run_started(
     prompt: str, options: Options, ceilings: Ceilings, warnings: Sequence[str]
 ) -> NewEvent:

@@ -12,10 +12,16 @@ from opentelemetry import trace
 from services.chassis.telemetry import EventLog
 from services.orchestrator.checkpoint import Known, Question
 from services.orchestrator.errors import DatabaseDown, HandOver
-from services.orchestrator.events import NewEvent, input_requested, stage_entered
+from services.orchestrator.events import (
+    NewEvent,
+    StoredEvent,
+    Told,
+    input_requested,
+    stage_entered,
+)
 from services.orchestrator.passages import Evidence
 from services.orchestrator.run import Action, ClaimedRun, Lease, Stage, Usage
-from services.orchestrator.store.history import Entry, PastTurn, Recorded, Step, Written
+from services.orchestrator.store.history import Entry, PastTurn, Recorded, Step, Written, merged
 
 FIRST_PAUSE_S = 0.05
 LONGEST_PAUSE_S = 1.0
@@ -66,7 +72,7 @@ class Ledger:
         store: RunStore,
         recorded: Recorded,
         *,
-        on_write: Callable[[], None],
+        on_write: Callable[[Told], None],
         standing: Standing,
     ) -> None:
         self.run = run
@@ -82,6 +88,8 @@ class Ledger:
         self._on_write = on_write
         self._standing = standing
         self._tracer = trace.get_tracer(__name__)
+        self._waiting: list[Entry] = []
+        self._writing = asyncio.Lock()
 
     def output(self, key: str) -> Mapping[str, Any] | None:
         """What a step gave, if it is done."""
@@ -99,7 +107,11 @@ class Ledger:
 
     @asynccontextmanager
     async def working(self, what: str, key: str) -> AsyncIterator[None]:
-        """The span of new work on a step; raises HandOver when the process or the run stops."""
+        """The span of new work on a step; raises HandOver when the process or the run stops.
+
+        Whatever the work follows from is in the database before it begins.
+        """
+        await self.settle()
         await self._standing.permission()
         if self.is_pausing:
             raise HandOver
@@ -108,6 +120,8 @@ class Ledger:
 
     async def conversation(self, turns: int) -> list[PastTurn]:
         """The last answered turns of the session before this run."""
+        if self.run.ordinal == 1:
+            return []
         return await until_up(
             lambda: self._store.conversation(self.run.session_id, self.run.ordinal, turns=turns)
         )
@@ -116,10 +130,11 @@ class Ledger:
         """Record that an attempt at a step begins; returns its number, from 1."""
         attempt = self.attempts(key) + 1
         step = Step(key=key, input={}, output={}, attempt=attempt, is_done=False)
-        await self._write(self._entry(step=step, events=events(attempt)))
+        self._note(self._entry(step=step, events=events(attempt)))
+        await self.settle()
         return attempt
 
-    async def record(
+    def record(
         self,
         key: str,
         *,
@@ -130,11 +145,15 @@ class Ledger:
         usage: Usage | None = None,
         then: Stage | None = None,
     ) -> None:
-        """Record a finished step; `then` is the stage that begins with the same write."""
+        """Record a finished step, in one write with what follows from it without any work.
+
+        `then` is the stage that begins with it. The write is made before new work begins, before
+        anything is waited for, and at the latest when the run ends, waits or is handed over.
+        """
         step = Step(key=key, input=input or {}, output=output, attempt=max(1, self.attempts(key)))
         told = [*events, *([stage_entered(then, self.pass_number)] if then else [])]
         entry = self._entry(step=step, events=told, evidence=evidence, usage=usage)
-        await self._write(replace(entry, stage=then or self.stage))
+        self._note(replace(entry, stage=then or self.stage))
 
     async def finish(
         self,
@@ -148,7 +167,8 @@ class Ledger:
         """End the run, with its last step if it has one."""
         step = Step(key=key, input={}, output=output or {}) if key is not None else None
         entry = self._entry(step=step, events=events, usage=usage)
-        await self._write(replace(entry, leaving=ending))
+        self._note(replace(entry, leaving=ending))
+        await self.settle()
 
     async def ask(
         self,
@@ -161,7 +181,8 @@ class Ledger:
         """Stop and ask a person, with the step that led there; from now on nobody holds the run."""
         step = Step(key=key, input={}, output=output or {}) if key is not None else None
         entry = self._entry(step=step, events=[*events, input_requested(question)])
-        await self._write(replace(entry, leaving=Action.ASK, question=question))
+        self._note(replace(entry, leaving=Action.ASK, question=question))
+        await self.settle()
 
     def _entry(
         self,
@@ -181,14 +202,52 @@ class Ledger:
             evidence_from=len(self.evidence),
         )
 
-    async def _write(self, entry: Entry) -> None:
-        written = await until_up(lambda: self._store.record(self.run.lease, entry))
-        self.last_sequence, self.is_pausing = written.last_sequence, written.is_pausing
+    def _note(self, entry: Entry) -> None:
+        """Take the entry over as done; it is written when the run settles."""
+        self._waiting.append(entry)
         self.stage, self.pass_number, self.usage = entry.stage, entry.pass_number, entry.usage
         if entry.step is not None:
             self._steps[entry.step.key] = entry.step
         self.evidence.update((one.passage.id, one) for one in entry.evidence)
-        self._on_write()
+
+    async def settle(self) -> None:
+        """Write what was recorded and is not written yet; who comes second waits for the first."""
+        while self._waiting:
+            async with self._writing:
+                if self._waiting:
+                    await self._write()
+
+    async def _write(self) -> None:
+        count = len(self._waiting)
+        entry = merged(self._waiting[:count])
+        written = await until_up(lambda: self._store.record(self.run.lease, entry))
+        # Left in place until now: nobody may take the run for settled while the write is made.
+        del self._waiting[:count]
+        first = written.last_sequence - len(entry.events) + 1
+        self.last_sequence, self.is_pausing = written.last_sequence, written.is_pausing
+        run = self.run
+        self._on_write(
+            Told(
+                session_id=run.session_id,
+                run_id=run.id,
+                trace=run.trace,
+                relay=written.relay,
+                published=written.published,
+                events=[
+                    StoredEvent(
+                        session_id=run.session_id,
+                        run_id=run.id,
+                        sequence=sequence,
+                        time=written.time,
+                        type=one.type,
+                        payload=one.payload,
+                    )
+                    for sequence, one in enumerate(entry.events, start=first)
+                ]
+                if written.time is not None
+                else [],
+            )
+        )
 
 
 async def until_up(operation: Callable[[], Awaitable[Result]]) -> Result:

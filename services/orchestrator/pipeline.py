@@ -11,7 +11,8 @@ from services.chassis.telemetry import EventLog
 from services.orchestrator import events, research_pass, synthesis, tool_calls, verification
 from services.orchestrator.ceilings import Ceilings
 from services.orchestrator.deltas import Publisher
-from services.orchestrator.errors import PeerError
+from services.orchestrator.errors import HandOver, PeerError
+from services.orchestrator.events import Told
 from services.orchestrator.ledger import Ledger, RunStore, Standing, until_up
 from services.orchestrator.passages import Evidence, Ranked
 from services.orchestrator.peers.rerank import Ranking
@@ -73,7 +74,7 @@ class Pipeline:
         support_threshold: float,
         patience_s: float,
         checkpoint_patience: timedelta | None,
-        on_write: Callable[[], None],
+        on_write: Callable[[Told], None],
     ) -> None:
         self._store = store
         self._peers = peers
@@ -91,6 +92,9 @@ class Pipeline:
         ledger = Ledger(run, self._store, recorded, on_write=self._on_write, standing=standing)
         try:
             await self._stages(ledger)
+        except HandOver:
+            await ledger.settle()
+            raise
         except PeerError as error:
             log.warning("run_failed", run_id=run.id, code=error.code, peer=error.peer)
             await _fail(ledger, error.code, str(error), retryable=error.retryable)
@@ -151,7 +155,7 @@ class Pipeline:
         )
         thoughts = events.thought("coordinator", spoken.thought)
         if direction.question:
-            await ledger.record(key, output=output, events=thoughts, usage=usage, then=Stage.SEARCH)
+            ledger.record(key, output=output, events=thoughts, usage=usage, then=Stage.SEARCH)
             return direction.question, direction.active_items
         answer = events.answered(
             markdown=direction.answer,
@@ -189,7 +193,7 @@ class Pipeline:
                 words_kept=ranking.words_kept,
                 model=ranking.model,
             )
-            await ledger.record(key, output=known, events=[told], then=Stage.SYNTHESIZE)
+            ledger.record(key, output=known, events=[told], then=Stage.SYNTHESIZE)
         return [
             Ranked(
                 evidence=ledger.evidence[passage_id],

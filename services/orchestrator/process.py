@@ -84,7 +84,9 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
             await require_schema(database)
         except DatabaseDown as error:
             log.warning("start_without_database", cause=error.cause)
-        bus = await stack.enter_async_context(open_bus(settings.nats_url, "orchestrator"))
+        bus = await stack.enter_async_context(
+            open_bus(settings.nats_url, "orchestrator", echo=False)
+        )
         store = Store(
             runs=Runs(database),
             history=History(database),
@@ -114,7 +116,7 @@ async def work(
         checkpoint_patience=(
             timedelta(hours=settings.checkpoint_hours) if settings.checkpoint_hours else None
         ),
-        on_write=relay.wake,
+        on_write=relay.tell,
     )
     runner = Runner(name, store.runs, pipeline, bus, _pace(settings))
     signals = _signals(runner, relay, bus)
@@ -177,7 +179,6 @@ def _ages(settings: Settings) -> Ages:
 
 def _signals(runner: Runner, relay: Relay, bus: Bus) -> Signals:
     async def hint(subject: str) -> None:
-        relay.wake()
         try:
             await bus.publish(subject, b"")
         except BusDown:
@@ -189,6 +190,7 @@ def _signals(runner: Runner, relay: Relay, bus: Bus) -> Signals:
 
     async def withdrawal() -> None:
         runner.check()
+        relay.wake()
         await hint(WITHDRAWAL_SUBJECT)
 
     return Signals(work=work, withdrawal=withdrawal)

@@ -3,18 +3,17 @@
 import asyncio
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
-from itertools import groupby
 
 from opentelemetry import trace
 
-from services.chassis.bus import Bus, BusDown, Stream
-from services.chassis.telemetry import EventLog, context_from, trace_headers
+from services.chassis.bus import Bus, BusDown, Message, Stream
+from services.chassis.telemetry import EventLog, context_from
 from services.orchestrator.errors import DatabaseDown
-from services.orchestrator.events import StoredEvent
-from services.orchestrator.store.outbox import Outbox, Parcel
+from services.orchestrator.events import StoredEvent, Told
+from services.orchestrator.store.outbox import Outbox
 
 EVENTS = Stream(
     name="zocrates_events",
@@ -45,13 +44,18 @@ log = EventLog(__name__)
 class _Held:
     """A claimed run: how far it is published, and how far that is stored."""
 
-    parcel: Parcel
+    session_id: str
+    trace: Mapping[str, str]
     published: int
     is_marked: bool = False
 
 
 class Relay:
-    """One process's part in publishing; a run belongs to one relay at a time."""
+    """One process's part in publishing; a run belongs to one relay at a time.
+
+    What this process writes is told to it and published at once; the table is read for what others
+    wrote, for what an outage held up, and where there is a hole in what was told.
+    """
 
     def __init__(self, name: str, outbox: Outbox, bus: Bus, *, poll_s: float) -> None:
         self._name = name
@@ -59,13 +63,27 @@ class Relay:
         self._bus = bus
         self._poll_s = poll_s
         self._held: dict[str, _Held] = {}
+        self._told: list[Told] = []
         self._due = asyncio.Event()
+        # Whether the table may hold events of runs that nobody publishes, or of those held here.
+        self._looks = True
+        self._has_hole = False
+        self._looked_at = 0.0
         self._has_streams = False
         self._marked_at = 0.0
         self._tracer = trace.get_tracer(__name__)
 
     def wake(self) -> None:
-        """There are new events."""
+        """There may be new events in the table."""
+        self._looks = True
+        self._due.set()
+
+    def tell(self, told: Told) -> None:
+        """These events were just committed by this process."""
+        if told.events and told.relay == self._name and self._bus.is_connected:
+            self._told.append(told)
+        else:
+            self._looks = True
         self._due.set()
 
     async def run(self, until: asyncio.Event) -> None:
@@ -76,6 +94,7 @@ class Relay:
             while not until.is_set():
                 await self._pause()
                 await self._round()
+            self._looks = True
             await self._round()
             await self._mark(ends=True)
             waking.cancel()
@@ -85,62 +104,106 @@ class Relay:
         self._has_streams = False
 
     async def _round(self) -> None:
+        told, self._told = self._told, []
         try:
             if not self._bus.is_connected:
+                # The table has them too.
+                self._looks = True
                 return
             if not self._has_streams:
                 await self._bus.ensure(EVENTS)
                 await self._bus.ensure(DELTAS)
                 self._has_streams = True
-            while await self._publish_batch():
-                pass
+            await self._publish(self._following(told))
+            await self._look()
             await self._mark_in_time()
         except BusDown as error:
             log.warning("relay_waits_for_nats", cause=str(error))
+            self._looks = True
             await asyncio.sleep(random.uniform(0.5, 1.0) * self._poll_s)
         except DatabaseDown as error:
             log.warning("relay_waits_for_database", cause=error.cause)
+            self._looks = True
             self._held.clear()
             await asyncio.sleep(random.uniform(0.5, 1.0) * self._poll_s)
 
-    async def _publish_batch(self) -> bool:
-        """Publish what is committed now; says whether there may be more."""
+    def _following(self, told: Sequence[Told]) -> list[StoredEvent]:
+        """The events that follow what is published; a hole is left to a look at the table."""
+        events: list[StoredEvent] = []
+        reached: dict[str, int] = {}
+        for one in told:
+            held = self._held.get(one.run_id)
+            if held is None:
+                held = self._held[one.run_id] = _Held(
+                    session_id=one.session_id, trace=one.trace, published=one.published
+                )
+            for event in one.events:
+                if event.sequence == reached.get(one.run_id, held.published) + 1:
+                    reached[one.run_id] = event.sequence
+                    events.append(event)
+                elif event.sequence > held.published:
+                    self._has_hole = True
+        return events
+
+    async def _look(self) -> None:
+        """Publish what the table holds, when there is a reason to look or it is time again."""
+        now = asyncio.get_running_loop().time()
+        if now - self._looked_at >= self._poll_s:
+            self._looks = True
+        while self._looks or self._has_hole:
+            has_more = False
+            if self._looks:
+                self._looks, self._looked_at = False, now
+                has_more = await self._claim()
+            self._has_hole = False
+            self._looks = await self._publish_table() or has_more or self._looks
+
+    async def _claim(self) -> bool:
+        """Take runs that nobody publishes; says whether there may be more."""
         claimed = await self._outbox.claim(
             self._name, held=list(self._held), lease_s=CLAIM_S, limit=MAX_PARCELS
         )
         for parcel in claimed:
-            self._held[parcel.run_id] = _Held(parcel=parcel, published=parcel.published)
+            self._held[parcel.run_id] = _Held(
+                session_id=parcel.session_id, trace=parcel.trace, published=parcel.published
+            )
+        return len(claimed) == MAX_PARCELS
+
+    async def _publish_table(self) -> bool:
+        """Publish what the table holds of the runs held here; says whether there may be more."""
         if not self._held:
             return False
         events = await self._outbox.unpublished(
             {run_id: one.published for run_id, one in self._held.items()},
-            {run_id: one.parcel.session_id for run_id, one in self._held.items()},
+            {run_id: one.session_id for run_id, one in self._held.items()},
             limit=BATCH,
         )
-        runs = [list(group) for _, group in groupby(events, key=lambda event: event.run_id)]
-        results = await asyncio.gather(
-            *(self._publish_run(run) for run in runs), return_exceptions=True
-        )
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
-        return len(events) == BATCH or len(claimed) == MAX_PARCELS
+        await self._publish(events)
+        return len(events) == BATCH
 
-    async def _publish_run(self, events: Sequence[StoredEvent]) -> None:
-        held = self._held[events[0].run_id]
-        for event in events:
-            subject = f"zocrates.events.{event.session_id}.{event.run_id}.{event.type}"
-            with self._tracer.start_as_current_span(
-                "publish", context=context_from(held.parcel.trace)
-            ):
-                await self._bus.publish_stored(
-                    subject,
-                    body_of(event),
-                    message_id=f"{event.run_id}:{event.sequence}",
-                    headers=trace_headers(),
-                )
-            held.published = event.sequence
-            held.is_marked = False
+    async def _publish(self, events: Sequence[StoredEvent]) -> None:
+        """Send events, each run's in sequence, and note them when all are stored."""
+        for start in range(0, len(events), BATCH):
+            await self._publish_batch(events[start : start + BATCH])
+
+    async def _publish_batch(self, events: Sequence[StoredEvent]) -> None:
+        # One span for all, in the trace of the first: most batches are of one run.
+        context = context_from(self._held[events[0].run_id].trace)
+        with self._tracer.start_as_current_span("publish", context=context):
+            await self._bus.publish_stored(
+                [
+                    Message(
+                        subject=f"zocrates.events.{one.session_id}.{one.run_id}.{one.type}",
+                        body=body_of(one),
+                        id=f"{one.run_id}:{one.sequence}",
+                        trace=self._held[one.run_id].trace,
+                    )
+                    for one in events
+                ]
+            )
+        for one in events:
+            held = self._held[one.run_id]
+            held.published, held.is_marked = one.sequence, False
 
     async def _mark_in_time(self) -> None:
         now = asyncio.get_running_loop().time()

@@ -98,7 +98,7 @@ async def _record(ledger: Ledger, number: int, report: Report, question: Questio
     )
     if question is None:
         if not is_recorded:
-            await ledger.record(key, output=asdict(report), events=[told], then=Stage.RERANK)
+            ledger.record(key, output=asdict(report), events=[told], then=Stage.RERANK)
     elif is_recorded:
         # The question was withdrawn and the run taken up again.
         await ledger.ask(question)

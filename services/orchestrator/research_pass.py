@@ -141,7 +141,7 @@ class _Loop:
             "text": move.text,
             "model": move.spoken.model,
         }
-        await self._ledger.record(
+        self._ledger.record(
             key,
             output=output,
             events=[

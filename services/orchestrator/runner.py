@@ -61,6 +61,7 @@ class Runner:
         self._pace = pace
         self._held: dict[str, _Held] = {}
         self._due = asyncio.Event()
+        self._claims = 0
         self._doubtful = asyncio.Event()
         self._tracer = trace.get_tracer(__name__)
 
@@ -93,6 +94,7 @@ class Runner:
         room = self._pace.max_runs - len(self._held)
         if room <= 0:
             return
+        self._claims += 1
         try:
             claimed = await self._runs.claim(
                 self._name, held=list(self._held), limit=room, lease_s=self._pace.lease_s
@@ -111,6 +113,7 @@ class Runner:
 
     async def _work(self, run: ClaimedRun, standing: Standing) -> None:
         context = context_from(run.trace)
+        claims = self._claims
         try:
             with self._tracer.start_as_current_span(
                 "run", context=context, attributes={"zocrates.run_id": run.id}
@@ -125,8 +128,11 @@ class Runner:
             log.error("run_broke", error, run_id=run.id)
             await self._fail(run)
         finally:
+            was_full = len(self._held) >= self._pace.max_runs
             self._held.pop(run.id, None)
-            self._due.set()
+            # A claim leaves out what is held, also when it waits to be held anew.
+            if was_full or self._claims != claims:
+                self._due.set()
 
     async def _fail(self, run: ClaimedRun) -> None:
         try:

@@ -52,7 +52,7 @@ async def write(
     async with ledger.working("synthesize", KEY):
         draft = await patiently(PEER, attempt, patience_s=patience_s)
     usage = ledger.usage
-    await ledger.record(
+    ledger.record(
         KEY,
         output=asdict(draft),
         events=events.thought("synthesizer", draft.spoken.thought),

@@ -1,4 +1,7 @@
-"""The calls of one turn: made in parallel, charged and recorded in the agent's order."""
+"""The calls of one turn: made in parallel, charged and recorded in the agent's order.
+
+Results that are there at the same time are written together.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -79,9 +82,9 @@ class Calls:
                     call_key = f"{key}/call_{place}"
                     known = self._ledger.output(call_key)
                     if known is None:
-                        fetched = await fetches[place] if place in fetches else None
+                        fetched = await self._arrived(fetches.get(place))
                         result = self._result(call, number, call_key, fetched)
-                        await self._record(call_key, call, result)
+                        self._record(call_key, call, result)
                     else:
                         result = result_from_json(known, self._ledger.evidence)
                     self._remember(call, result)
@@ -90,6 +93,14 @@ class Calls:
             # The group has cancelled the others; callers tell failures apart by type.
             raise failures.exceptions[0] from failures
         return tuple(results)
+
+    async def _arrived(self, fetch: asyncio.Task[Fetched] | None) -> Fetched | None:
+        """What was fetched; no result that is here already waits unwritten for a slower one."""
+        if fetch is None:
+            return None
+        if not fetch.done():
+            await self._ledger.settle()
+        return await fetch
 
     def _remember(self, call: ToolCall, result: ToolResult) -> None:
         same = tools.same_call(call.tool, call.arguments)
@@ -159,7 +170,7 @@ class Calls:
         )
         return retrieval.charge(call, key, fetched, self._ledger.evidence, account)
 
-    async def _record(self, key: str, call: ToolCall, result: ToolResult) -> None:
+    def _record(self, key: str, call: ToolCall, result: ToolResult) -> None:
         usage = self._ledger.usage
         total = usage.words + result.words
         told = events.tool_returned(
@@ -171,7 +182,7 @@ class Calls:
             word_limit=self._brief.ceilings.words,
             notice=result.notice,
         )
-        await self._ledger.record(
+        self._ledger.record(
             key,
             input=asdict(call),
             output=result_to_json(result),

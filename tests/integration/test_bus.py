@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from services.chassis.bus import Bus, BusDown, Msg, Stream, open_bus
+from services.chassis.bus import Bus, BusDown, Message, Msg, Stream, open_bus
 from tests.servers import NatsServer, free_port
 
 STREAM = Stream(
@@ -19,6 +19,11 @@ async def until(claim: Callable[[], bool], *, within_s: float = 10) -> None:
     async with asyncio.timeout(within_s):
         while not claim():  # noqa: ASYNC110 (what is waited for is another process)
             await asyncio.sleep(0.01)
+
+
+def message(subject: str, name: str) -> Message:
+    """A message whose body is its id."""
+    return Message(subject=subject, body=name.encode(), id=name, trace={})
 
 
 async def test_a_subscriber_gets_what_is_published_in_order(bus: Bus) -> None:
@@ -39,17 +44,17 @@ async def test_a_repeated_message_is_stored_once_and_can_be_read_again(bus: Bus)
     await until(lambda: bus.is_connected)
     await bus.ensure(STREAM)
     await bus.ensure(STREAM)
-    for message_id, body in (("1", b"a"), ("2", b"b"), ("2", b"b")):
-        await bus.publish_stored("things.x", body, message_id=message_id, headers={})
-    await bus.publish_stored("things.y", b"other", message_id="3", headers={})
-    assert await bus.retained("things.x") == [b"a", b"b"]
+    sent = [("things.x", "1"), ("things.x", "2"), ("things.x", "2"), ("things.y", "3")]
+    await bus.publish_stored([message(subject, name) for subject, name in sent])
+    await bus.publish_stored([message("things.x", "1"), message("things.x", "4")])
+    assert await bus.retained("things.x") == [b"1", b"2", b"4"]
     assert await bus.retained("things.none") == []
 
 
 async def test_without_a_stream_nothing_is_said_to_be_stored(bus: Bus) -> None:
     await until(lambda: bus.is_connected)
     with pytest.raises(BusDown):
-        await bus.publish_stored("nowhere", b"", message_id="1", headers={}, timeout_s=1)
+        await bus.publish_stored([message("nowhere", "1")], timeout_s=1)
 
 
 async def test_a_process_starts_without_nats_and_connects_when_it_comes(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def pipeline(store: MortalStore, peers: Peers) -> Pipeline:
         support_threshold=0.5,
         patience_s=5,
         checkpoint_patience=None,
-        on_write=lambda: None,
+        on_write=lambda told: None,
     )
 
 

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import text
@@ -17,6 +18,8 @@ from services.orchestrator.store.database import Database, as_json
 
 STARTED = "started"
 DONE = "done"
+# How long a holder's relay has the run to itself after each write.
+RELAY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +41,8 @@ class Entry:
     pass_number: int
     usage: Usage
     step: Step | None = None
+    # Steps that are recorded with it, before it.
+    earlier: Sequence[Step] = ()
     events: Sequence[NewEvent] = ()
     evidence: Sequence[Evidence] = ()
     # The ordinal of the first piece of evidence.
@@ -55,6 +60,11 @@ class Written:
     last_sequence: int
     # Whether the run shall stop before its next step.
     is_pausing: bool
+    # When its events were told; None for a write that was found done.
+    time: datetime | None = None
+    # Who publishes the run's events, and how far they were published.
+    relay: str = ""
+    published: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,17 +96,24 @@ RECORD = text("""
             lease_owner = CASE WHEN :leaves THEN NULL ELSE lease_owner END,
             lease_until = CASE WHEN :leaves THEN NULL ELSE lease_until END,
             finish_time = CASE WHEN :ends THEN clock_timestamp() ELSE finish_time END,
-            is_pausing = is_pausing AND NOT :ends
+            is_pausing = is_pausing AND NOT :ends,
+            -- The holder publishes what it wrote, unless another relay is at it.
+            relay_owner = CASE WHEN relay_owner IS NULL OR relay_until < clock_timestamp()
+                          THEN lease_owner ELSE relay_owner END,
+            relay_until = CASE WHEN relay_owner IS NULL OR relay_owner = lease_owner
+                                    OR relay_until < clock_timestamp()
+                          THEN clock_timestamp() + make_interval(secs => :relay_s)
+                          ELSE relay_until END
         WHERE id = :run_id AND lease_epoch = :epoch AND state = ANY(:sources)
           AND NOT EXISTS (
               SELECT FROM step WHERE run_id = :run_id AND key = CAST(:key AS text)
               AND (state = 'done' OR (state = :step_state AND attempt >= :attempt)))
-        RETURNING last_sequence, is_pausing
+        RETURNING last_sequence, is_pausing, update_time, published_sequence, relay_owner
     ), noted AS (
         INSERT INTO step (run_id, key, state, attempt, input, output)
-        SELECT :run_id, CAST(:key AS text), :step_state, CAST(:attempt AS int),
-               CAST(:input AS jsonb), CAST(:output AS jsonb)
-        FROM moved WHERE CAST(:key AS text) IS NOT NULL
+        SELECT :run_id, one.key, one.state, one.attempt, one.input, one.output
+        FROM moved, jsonb_to_recordset(CAST(:steps AS jsonb)) AS one(
+            key text, state text, attempt int, input jsonb, output jsonb)
         ON CONFLICT (run_id, key) DO UPDATE
         SET state = excluded.state, attempt = excluded.attempt, output = excluded.output
     ), found AS (
@@ -125,11 +142,11 @@ RECORD = text("""
         INSERT INTO event (run_id, sequence, type, payload, time)
         SELECT :run_id,
                moved.last_sequence - jsonb_array_length(CAST(:events AS jsonb)) + told.place,
-               told.event ->> 'type', told.event -> 'payload', clock_timestamp()
+               told.event ->> 'type', told.event -> 'payload', moved.update_time
         FROM moved,
              jsonb_array_elements(CAST(:events AS jsonb)) WITH ORDINALITY AS told(event, place)
     )
-    SELECT last_sequence, is_pausing FROM moved
+    SELECT last_sequence, is_pausing, update_time, published_sequence, relay_owner FROM moved
 """)
 # Asked only after a write that did nothing: was it refused, or had it been done before?
 STANDING = text("""
@@ -161,6 +178,22 @@ CONVERSATION = text("""
 """)
 
 
+def merged(entries: Sequence[Entry]) -> Entry:
+    """Entries that follow each other as one."""
+    first, last = entries[0], entries[-1]
+    if first is last:
+        return last
+    steps = [step for one in entries for step in (*one.earlier, one.step) if step is not None]
+    return replace(
+        last,
+        earlier=steps[:-1],
+        step=steps[-1] if steps else None,
+        events=[event for one in entries for event in one.events],
+        evidence=[found for one in entries for found in one.evidence],
+        evidence_from=first.evidence_from,
+    )
+
+
 class History:
     """Reads and writes what a run did."""
 
@@ -175,7 +208,14 @@ class History:
         parameters = _parameters(lease, entry)
         rows = await self._database.fetch(RECORD, parameters)
         if rows:
-            return _written(rows[0])
+            (row,) = rows
+            return Written(
+                last_sequence=row.last_sequence,
+                is_pausing=row.is_pausing,
+                time=row.update_time,
+                published=row.published_sequence,
+                relay=row.relay_owner,
+            )
         names = ("run_id", "key", "step_state", "attempt")
         standing = await self._database.fetch(STANDING, {name: parameters[name] for name in names})
         if not standing or standing[0].lease_epoch != lease.epoch:
@@ -183,7 +223,7 @@ class History:
         (now,) = standing
         # The epoch is ours, so nobody else can have written: this is our own write, found again.
         if now.is_recorded or (entry.step is None and now.state == parameters["state"]):
-            return _written(now)
+            return Written(last_sequence=now.last_sequence, is_pausing=now.is_pausing)
         raise run.WrongState(lease.run_id, State(now.state), entry.leaving or Action.CLAIM)
 
     async def load(self, run_id: str) -> Recorded:
@@ -243,10 +283,6 @@ class History:
         ]
 
 
-def _written(row: Any) -> Written:  # a row of RECORD or STANDING
-    return Written(last_sequence=row.last_sequence, is_pausing=row.is_pausing)
-
-
 def _parameters(lease: Lease, entry: Entry) -> dict[str, Any]:
     step = entry.step
     state = run.target(entry.leaving) if entry.leaving else State.RUNNING
@@ -261,15 +297,29 @@ def _parameters(lease: Lease, entry: Entry) -> dict[str, Any]:
         "leaves": entry.leaving is not None,
         "ends": state in run.FINISHED,
         "key": step.key if step else None,
-        "step_state": (DONE if step.is_done else STARTED) if step else DONE,
+        "step_state": _state(step) if step else DONE,
         "attempt": step.attempt if step else 1,
-        "input": as_json(step.input if step else {}),
-        "output": as_json(step.output if step else {}),
+        "steps": as_json([_step(one) for one in (*entry.earlier, *([step] if step else []))]),
+        "relay_s": RELAY_S,
         "events": as_json([{"type": one.type, "payload": one.payload} for one in entry.events]),
         "questions": as_json([_question(entry.question)] if entry.question else []),
         "evidence": as_json(
             [_row(one, entry.evidence_from + place) for place, one in enumerate(entry.evidence)]
         ),
+    }
+
+
+def _state(step: Step) -> str:
+    return DONE if step.is_done else STARTED
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        "key": step.key,
+        "state": _state(step),
+        "attempt": step.attempt,
+        "input": step.input,
+        "output": step.output,
     }
 
 

@@ -40,7 +40,9 @@ UNPUBLISHED = text("""
 MARK = text("""
     UPDATE run SET
         published_sequence = GREATEST(published_sequence, held.published),
-        relay_due = last_sequence > held.published,
+        -- Left true while the run is kept: each change of it would touch an index.
+        relay_due = CASE WHEN finish_time IS NULL AND NOT held.ends THEN relay_due
+                    ELSE last_sequence > held.published END,
         relay_owner = CASE WHEN finish_time IS NULL AND NOT held.ends THEN relay_owner END,
         relay_until = CASE WHEN finish_time IS NULL AND NOT held.ends
                       THEN clock_timestamp() + make_interval(secs => :lease_s) END
