@@ -1,7 +1,11 @@
 """From protobuf events, recorded or live, to the gateway's own values."""
 
-from google.protobuf.json_format import MessageToDict, Parse, ParseError
+import json
 
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+
+from gateway.completion import completed
 from gateway.cursor import Delta, Row
 from gateway.translate import checkpoint_of, row_of
 from zocrates.events.v1 import event_pb2
@@ -23,13 +27,10 @@ def row(event: event_pb2.Event) -> Row:
 
 def row_from_bus(body: bytes) -> Row:
     """The row in a NATS message; raises Unreadable."""
-    try:
-        event = Parse(body, event_pb2.Event(), ignore_unknown_fields=True)
-    except (ParseError, UnicodeDecodeError) as error:
-        raise Unreadable(str(error)) from error
-    if event.sequence < 1 or not event.HasField("time"):
+    event = _read(body, event_pb2.Event)
+    if not str(event["sequence"]).isdecimal() or event["sequence"] == "0" or "time" not in event:
         raise Unreadable("the event has no sequence or no time")
-    return row(event)
+    return row_of(event)
 
 
 def checkpoint(request: event_pb2.RequestInput) -> dict[str, object]:
@@ -43,18 +44,19 @@ def checkpoint(request: event_pb2.RequestInput) -> dict[str, object]:
 
 def delta_from_bus(body: bytes) -> Delta:
     """The piece of an answer in a NATS message; raises Unreadable."""
+    piece = _read(body, event_pb2.AnswerDelta)
+    match piece:
+        case {"attempt": int(attempt), "offset": int(offset), "text": str(text)} if attempt > 0:
+            after_sequence = int(str(piece["after_sequence"]))
+            return Delta(after_sequence=after_sequence, attempt=attempt, offset=offset, text=text)
+    raise Unreadable("the piece of text has no attempt")
+
+
+def _read(body: bytes, kind: type[Message]) -> dict[str, object]:
     try:
-        piece = Parse(body, event_pb2.AnswerDelta(), ignore_unknown_fields=True)
-    except (ParseError, UnicodeDecodeError) as error:
+        return completed(json.loads(body), kind)
+    except ValueError as error:
         raise Unreadable(str(error)) from error
-    if piece.attempt < 1:
-        raise Unreadable("the piece of text has no attempt")
-    return Delta(
-        after_sequence=piece.after_sequence,
-        attempt=piece.attempt,
-        offset=piece.offset,
-        text=piece.text,
-    )
 
 
 def state_name(state: chat.RunState.ValueType) -> str:

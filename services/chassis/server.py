@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TypeAlias
@@ -16,6 +16,13 @@ from opentelemetry.instrumentation.grpc import aio_server_interceptor, filters
 from services.chassis.errors import DETAILS_KEY, Internal, ServiceError, status_of
 from services.chassis.settings import MAX_MESSAGE_BYTES, ProcessSettings
 from services.chassis.telemetry import EventLog
+
+new_event_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+with suppress(ImportError):
+    # The same in C, where there is one: a quarter of a busy process's time was the loop.
+    import uvloop
+
+    new_event_loop = uvloop.new_event_loop
 
 OWNER_KEY = "x-zocrates-owner"
 LOCAL_OWNER = "local"
@@ -215,4 +222,5 @@ def run(main: Callable[[asyncio.Event], Awaitable[None]]) -> None:
             signal.signal(number, ask_to_stop)
         await main(stop)
 
-    asyncio.run(with_signals())
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(with_signals())

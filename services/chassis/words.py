@@ -15,6 +15,18 @@ WORD = re.compile(
     rf"[{CJK}]|{LETTER}++(?:(?:[\u0300-\u036f]++|['’.,\-‐‑](?={LETTER})){LETTER}*+)*+"
 )
 
+# The same for ASCII, which most text is or becomes: joined words are joined by deleting what joins
+# them, the rest separates. Only two such characters in a row may separate after all.
+JOINING = b"'.,-"
+ASCII_WORDS = bytes(
+    byte if chr(byte).isascii() and chr(byte).isalnum() else ord(" ") for byte in range(256)
+)
+PAIRS = tuple(chr(one) + chr(other) for one in JOINING for other in JOINING)
+AS_ASCII = (
+    *(("’", "'"), ("‐", "-"), ("‑", "-")),
+    *((mark, " ") for mark in "“”„‘–—…•·×±≥≤°−\u00a0"),
+)
+
 _ABBREVIATIONS = """
 al approx art ca cap cf ch chap col cols dept dr ed eds eq eqs etc exp ff fig figs gen
 inc jr ltd max min mr mrs ms no nos nr op pp prof ref refs resp sec sect ser sp spp sr
@@ -29,7 +41,13 @@ LAST_WORD = re.compile(r"([^\W\d_][\w.]*)[.!?]+\W*$")
 
 def count_words(text: str) -> int:
     """The number of words: Unicode words with a letter or digit, a CJK character being one."""
-    return len(WORD.findall(text))
+    plain = text
+    if not plain.isascii():
+        for mark, ascii_mark in AS_ASCII:
+            plain = plain.replace(mark, ascii_mark)
+    if not plain.isascii() or any(pair in plain for pair in PAIRS):
+        return len(WORD.findall(text))
+    return len(plain.encode().translate(ASCII_WORDS, JOINING).split())
 
 
 def sentences(text: str) -> list[tuple[int, int]]:

@@ -1,6 +1,6 @@
 """Between the wire's messages and the orchestrator's values, in both directions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from google.protobuf.json_format import MessageToDict, ParseDict
@@ -12,24 +12,39 @@ from zocrates.search.v1 import search_pb2 as search
 from zocrates.synth.v1 import synth_pb2 as synth
 
 
-def passage_from_proto(message: corpus.Passage) -> Passage:
-    """A passage of the wire."""
-    document = message.document
+def passages_from_proto(messages: Iterable[corpus.Passage]) -> list[Passage]:
+    """Passages of the wire; those of one document share it."""
+    documents: dict[str, Document] = {}
+    found = []
+    for message in messages:
+        document = documents.get(message.document.document_id)
+        if document is None:
+            document = _document_from_proto(message.document)
+            documents[document.id] = document
+        found.append(_passage_from_proto(message, document))
+    return found
+
+
+def _document_from_proto(message: corpus.Document) -> Document:
+    return Document(
+        id=message.document_id,
+        item=Item(library=message.item.library, key=message.item.key),
+        attachment_key=message.attachment_key,
+        title=message.title,
+        creators=tuple(message.creators),
+        year=message.year,
+        citation_key=message.citation_key,
+        kind=corpus.DocumentKind.Name(message.kind),
+        reading_state=corpus.ReadingState.Name(message.reading_state),
+        reading_reason=message.reading_reason,
+        page_count=message.page_count,
+    )
+
+
+def _passage_from_proto(message: corpus.Passage, document: Document) -> Passage:
     return Passage(
         id=message.passage_id,
-        document=Document(
-            id=document.document_id,
-            item=Item(library=document.item.library, key=document.item.key),
-            attachment_key=document.attachment_key,
-            title=document.title,
-            creators=tuple(document.creators),
-            year=document.year,
-            citation_key=document.citation_key,
-            kind=corpus.DocumentKind.Name(document.kind),
-            reading_state=corpus.ReadingState.Name(document.reading_state),
-            reading_reason=document.reading_reason,
-            page_count=document.page_count,
-        ),
+        document=document,
         section_path=tuple(message.section_path),
         text=message.text,
         page_spans=tuple(

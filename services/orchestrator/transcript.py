@@ -71,9 +71,12 @@ class ToolResult:
         return tuple(one.evidence for one in self.found if not one.seen_before)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class TurnRecord:
-    """One turn of a pass: all calls, admitted together, and the results in their order."""
+    """One turn of a pass: all calls, admitted together, and the results in their order.
+
+    A turn never changes, so what is made of it may be kept for as long as it lives.
+    """
 
     calls: tuple[ToolCall, ...]
     results: tuple[ToolResult, ...] = ()

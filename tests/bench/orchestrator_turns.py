@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from statistics import median
 
+from services.chassis.server import new_event_loop
 from tests.bench import turn_database, turn_profile
 from tests.bench.machine import machine, spread
 from tests.bench.turn_client import Timed, connected
@@ -175,4 +176,5 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())

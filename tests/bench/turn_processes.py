@@ -83,7 +83,7 @@ class Stand:
 
     async def begun(self) -> Mapping[str, float]:
         """When stages were begun, by question and pass; the stages end with this."""
-        said, _ = await asyncio.wait_for(self.stages.communicate(), END_S)
+        said, _ = await asyncio.wait_for(self.stages.communicate(b""), END_S)
         times: Mapping[str, float] = json.loads(said.decode().splitlines()[-1])
         return times
 

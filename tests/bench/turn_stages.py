@@ -13,6 +13,7 @@ from typing import Any
 
 import grpc
 
+from services.chassis.server import new_event_loop
 from tests.bench import turn_script
 from zocrates.rerank.v1 import rerank_pb2 as rerank
 from zocrates.search.v1 import search_pb2 as search
@@ -158,4 +159,5 @@ async def serve() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve())
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(serve())

@@ -1,8 +1,10 @@
 """Words are counted and sentences found alike in every script."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from services.chassis.words import count_words, cut_at_sentence, sentences
+from services.chassis.words import WORD, count_words, cut_at_sentence, sentences
 
 
 @pytest.mark.parametrize(
@@ -67,3 +69,9 @@ def test_sentences_end_where_a_reader_ends_them(text: str, expected: list[str]) 
 )
 def test_a_cut_falls_at_a_sentence_or_else_at_a_word(text: str, limit: int, kept: str) -> None:
     assert cut_at_sentence(text, limit) == kept
+
+
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(st.text(alphabet="aZ9 '.,-’‐“–…é睡\u00a0²_\n", max_size=40))
+def test_the_short_way_of_counting_gives_the_same_number(text: str) -> None:
+    assert count_words(text) == len(WORD.findall(text))

@@ -7,8 +7,8 @@ from typing import Any
 import grpc
 
 from services.orchestrator.convert import (
-    passage_from_proto,
     passage_to_proto,
+    passages_from_proto,
     scope_to_proto,
     section_from_proto,
 )
@@ -47,12 +47,13 @@ class SearchPeer:
                 query=request.query, limit=request.limit, scope=scope_to_proto(scope)
             ),
         )
+        passages = passages_from_proto(hit.passage for hit in reply.hits)
         return [
             Hit(
-                passage=passage_from_proto(hit.passage),
+                passage=passage,
                 similarity=hit.similarity if hit.HasField("similarity") else None,
             )
-            for hit in reply.hits
+            for passage, hit in zip(passages, reply.hits, strict=True)
         ]
 
     async def toc(self, request: GetToc) -> Sequence[Section]:
@@ -75,7 +76,7 @@ class SearchPeer:
             message.around.passage_id = passage_id
             message.around.before, message.around.after = before, after
         reply: pb.ReadDocumentResponse = await self._call(self._stub.ReadDocument, message)
-        return [Hit(passage=passage_from_proto(passage)) for passage in reply.passages]
+        return [Hit(passage=passage) for passage in passages_from_proto(reply.passages)]
 
     async def find_quote(self, quote: str, passage: Passage) -> QuoteMatch | None:
         """The first place of a quote in a passage as the run recorded it."""

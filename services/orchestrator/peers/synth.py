@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import grpc
 
@@ -24,6 +25,10 @@ from zocrates.synth.v1 import synth_pb2 as pb
 from zocrates.synth.v1 import synth_pb2_grpc as rpc
 
 PEER = "synth"
+OFFERED = [
+    pb.Tool(name=tool.name, description=tool.description, parameters_schema=tool.schema_json)
+    for tool in TOOLS
+]
 
 Item = Mapping[str, Any]
 
@@ -108,6 +113,8 @@ class SynthPeer:
     def __init__(self, channel: grpc.aio.Channel, deadlines: Deadlines) -> None:
         self._stub = rpc.SynthServiceStub(channel)
         self._deadlines = deadlines
+        # Each further move of the agent is asked for with all turns before it.
+        self._turns: WeakKeyDictionary[TurnRecord, pb.InvestigationTurn] = WeakKeyDictionary()
 
     async def converse(
         self, prompt: str, history: Sequence[tuple[str, str, Sequence[str]]], items: Sequence[Item]
@@ -136,15 +143,8 @@ class SynthPeer:
         """The search agent's next move; it sees this and nothing else."""
         request = pb.InvestigateRequest(
             question=brief.question,
-            transcript=[turn_to_proto(turn) for turn in transcript],
-            tools=[
-                pb.Tool(
-                    name=tool.name,
-                    description=tool.description,
-                    parameters_schema=tool.schema_json,
-                )
-                for tool in TOOLS
-            ],
+            transcript=[self._turn(turn) for turn in transcript],
+            tools=OFFERED,
             left=pb.CeilingsLeft(calls=left.calls, words=left.words),
             active_items=items_to_proto(brief.items),
             remaining_gaps=brief.remaining_gaps,
@@ -188,6 +188,12 @@ class SynthPeer:
         if draft is None:
             raise _unfinished()
         yield draft
+
+    def _turn(self, turn: TurnRecord) -> pb.InvestigationTurn:
+        known = self._turns.get(turn)
+        if known is None:
+            known = self._turns[turn] = turn_to_proto(turn)
+        return known
 
     async def _finished(
         self, method: Callable[..., Any], request: object
