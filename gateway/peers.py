@@ -9,6 +9,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from gateway.errors import error_of
 from services.chassis.errors import failure_of
 from services.chassis.server import OWNER_KEY
+from services.chassis.telemetry import trace_metadata
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
 from zocrates.search.v1 import search_pb2 as search
@@ -31,7 +32,7 @@ async def _answer(call: Awaitable[T], peer: str) -> T:
 
 
 def _as(owner: str) -> tuple[tuple[str, str], ...]:
-    return ((OWNER_KEY, owner),)
+    return ((OWNER_KEY, owner), *trace_metadata())
 
 
 async def state_of(channel: grpc.aio.Channel) -> PeerState:

@@ -11,11 +11,12 @@ from typing import Any, TypeAlias
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
+from opentelemetry.context import attach
 from opentelemetry.instrumentation.grpc import aio_server_interceptor, filters
 
 from services.chassis.errors import DETAILS_KEY, Internal, ServiceError, status_of
 from services.chassis.settings import MAX_MESSAGE_BYTES, ProcessSettings
-from services.chassis.telemetry import EventLog
+from services.chassis.telemetry import EventLog, context_from, spans_are_recorded
 
 new_event_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
 with suppress(ImportError):
@@ -82,6 +83,22 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
                 response_serializer=handler.response_serializer,
             )
         return handler
+
+
+class TraceContext(grpc.aio.ServerInterceptor):
+    """Takes over the caller's trace, so that logs name it, without recording spans."""
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler:
+        """Set the context of the task that serves the call, which ends with it."""
+        metadata = handler_call_details.invocation_metadata or ()
+        headers = {key: value for key, value in metadata if isinstance(value, str)}
+        if "traceparent" in headers:
+            attach(context_from(headers))
+        return await continuation(handler_call_details)
 
 
 class StreamClosing(grpc.aio.ServerInterceptor):
@@ -169,8 +186,12 @@ async def serving(
     seconds. Raises PortTaken.
     """
     # Health probes would drown every trace.
-    tracing = aio_server_interceptor(  # type: ignore[no-untyped-call]
-        filter_=filters.negate(filters.health_check())
+    tracing: grpc.aio.ServerInterceptor = (
+        aio_server_interceptor(  # type: ignore[no-untyped-call]
+            filter_=filters.negate(filters.health_check())
+        )
+        if spans_are_recorded()
+        else TraceContext()
     )
     server = grpc.aio.server(
         interceptors=[StreamClosing(), tracing, ErrorInterceptor()], options=OPTIONS

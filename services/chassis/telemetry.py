@@ -96,6 +96,16 @@ def telemetry(process: str, level: str) -> Iterator[None]:
         provider.shutdown()
 
 
+def spans_are_recorded() -> bool:
+    """Whether spans go anywhere; without, only the ids travel on."""
+    return getattr(trace.get_tracer_provider(), "sampler", None) is not ALWAYS_OFF
+
+
+def trace_metadata() -> tuple[tuple[str, str], ...]:
+    """The current trace context for a gRPC call, unless the channel's own tracing adds it."""
+    return () if spans_are_recorded() else tuple(trace_headers().items())
+
+
 def trace_headers() -> dict[str, str]:
     """The current trace context as W3C headers; empty when there is none."""
     headers: dict[str, str] = {}

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 MAX_QUERY_CHARACTERS = 1_000
@@ -248,6 +249,7 @@ class _Arguments:
             raise BadArguments(f"{self._tool} does not take {', '.join(map(repr, others))}.")
 
 
+@lru_cache(maxsize=4_096)
 def same_call(tool: str, arguments: str) -> str:
     """A key that calls share when they ask for the same thing, whatever the order of fields."""
     try:

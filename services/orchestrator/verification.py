@@ -93,16 +93,16 @@ async def _places(
     async def find(one: DraftCitation, passage: Passage) -> _Place:
         if not one.quote.strip():
             return _Place(match=None, was_searched=True)
+        # What stands there letter by letter needs no search.
+        if (match := _own_match(one.quote, passage)) is not None:
+            return _Place(match=match, was_searched=True)
         async with gate:
             try:
                 match = await finder.find_quote(one.quote, passage)
             except PeerError as error:
                 log.warning("quote_unchecked", code=error.code, detail=str(error))
                 # A refusal for good is about the quote itself: nothing like it can be found.
-                return _Place(
-                    match=_own_match(one.quote, passage) if error.retryable else None,
-                    was_searched=not error.retryable,
-                )
+                return _Place(match=None, was_searched=not error.retryable)
         return _Place(match=match, was_searched=True)
 
     async with asyncio.TaskGroup() as group:
@@ -114,7 +114,7 @@ async def _places(
 
 
 def _own_match(quote: str, passage: Passage) -> QuoteMatch | None:
-    """Where the quote stands letter by letter, so that an unchecked citation still has its page."""
+    """Where the quote stands letter by letter."""
     start = passage.text.find(quote)
     if start < 0:
         return None

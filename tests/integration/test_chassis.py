@@ -8,9 +8,13 @@ import grpc
 import grpc._cython.cygrpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from services.chassis import channel, server
 from services.chassis.errors import INTERNAL_TEXT, InvalidRequest, failure_of
+from services.chassis.telemetry import trace_metadata
 from zocrates.search.v1 import search_pb2 as pb
 from zocrates.search.v1 import search_pb2_grpc as rpc
 
@@ -184,3 +188,29 @@ def test_a_server_allows_the_pings_that_channels_send() -> None:
     assert int(allowed["grpc.http2.min_ping_interval_without_data_ms"]) < every_ms
     assert allowed["grpc.keepalive_permit_without_calls"] == 1
     assert sent["grpc.http2.max_pings_without_data"] == 0
+
+
+async def test_the_callers_trace_reaches_the_servers_log_also_when_no_spans_are_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    provider = TracerProvider(sampler=ALWAYS_OFF)
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
+    seen: list[int] = []
+
+    async def check(request: bytes, context: server.Context) -> bytes:
+        seen.append(trace.get_current_span().get_span_context().trace_id)
+        return b""
+
+    def register(grpc_server: grpc.aio.Server) -> None:
+        handler = grpc.unary_unary_rpc_method_handler(check)
+        generic = grpc.method_handlers_generic_handler("test.Traced", {"Check": handler})
+        grpc_server.add_generic_rpc_handlers((generic,))
+
+    async with (
+        server.serving({"test.Traced": register}) as running,
+        channel.open_channel(f"127.0.0.1:{running.port}") as opened,
+    ):
+        with trace.get_tracer("test").start_as_current_span("request") as span:
+            call = opened.unary_unary("/test.Traced/Check")
+            await call(b"", timeout=10, metadata=trace_metadata())
+    assert seen == [span.get_span_context().trace_id]

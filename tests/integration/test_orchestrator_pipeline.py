@@ -186,10 +186,28 @@ async def test_citations_are_unchecked_while_search_is_broken_and_the_run_comple
     chat: Chat, peers: ResearchPeers
 ) -> None:
     peers.search.find_error = Broken("No index.")
+    peers.synth.answer = quoting_loosely
     answer = await chat.answer("Does sleep help memory?")
     assert answer.support == event_pb2.SupportCounts(unchecked=3)
     assert answer.citations[0].judged_by == "nobody: the search process gave no answer"
     assert answer.citations[0].page_label == "iv"
+
+
+async def test_a_quote_that_stands_there_letter_by_letter_needs_no_search(
+    chat: Chat, peers: ResearchPeers
+) -> None:
+    peers.search.find_error = Broken("No index.")
+    answer = await chat.answer("Does sleep help memory?")
+    assert answer.support == event_pb2.SupportCounts(verified=3)
+    assert answer.citations[0].page_label == "iv"
+
+
+def quoting_loosely(request: synth.SynthesizeRequest) -> synth.SynthesizeResult:
+    """Quotes with white space of their own, which only the search process can find."""
+    result = quoting(request)
+    for one in result.citations:
+        one.quote = one.quote.replace(" ", "\n")
+    return result
 
 
 def claiming(request: synth.SynthesizeRequest) -> synth.SynthesizeResult:

@@ -100,8 +100,8 @@ async def age(database: Database, run: Ended, *, days_ago: int) -> None:
 
 async def publish(database: Database, run: Ended, sequence: int) -> None:
     outbox = Outbox(database)
-    await outbox.claim("relay", held=[], lease_s=60, limit=100)
-    await outbox.mark("relay", {run.run_id: sequence}, lease_s=60, leaving={run.run_id})
+    await outbox.claim("me", held=[], lease_s=60, limit=100)
+    await outbox.mark("me", {run.run_id: sequence}, lease_s=60, leaving={run.run_id})
 
 
 async def left(database: Database, statement: str) -> list[str]:

@@ -327,9 +327,12 @@ async def test_a_published_run_is_due_again_with_its_next_event(database: Databa
     await outbox.claim("r", held=[], lease_s=5, limit=10)
     kept = await outbox.mark("r", {run.id: 1}, lease_s=5, leaving=(run.id,))
     assert kept == frozenset()
+    assert not await outbox.claim("me", held=[], lease_s=5, limit=10)
+    written = await History(database).record(run.lease, entry())
+    # It falls to its holder's own relay, which need not claim it.
+    assert (written.relay, written.published) == ("me", 1)
     assert not await outbox.claim("s", held=[], lease_s=5, limit=10)
-    await History(database).record(run.lease, entry())
-    (parcel,) = await outbox.claim("s", held=[], lease_s=5, limit=10)
+    (parcel,) = await outbox.claim("me", held=[], lease_s=5, limit=10)
     assert parcel.published == 1
     waiting = await outbox.unpublished({run.id: 1}, {run.id: run.session_id}, limit=10)
     assert [event.sequence for event in waiting] == [2]

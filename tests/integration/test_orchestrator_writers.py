@@ -78,11 +78,11 @@ async def test_writers_of_one_run_at_once_lose_nothing(database: Database) -> No
     async def relayed() -> None:
         nonlocal marked
         for _ in range(ROUNDS):
-            for parcel in await outbox.claim("relay", held=[], lease_s=60, limit=10):
+            for parcel in await outbox.claim("me", held=[], lease_s=60, limit=10):
                 assert parcel.published == marked
                 marked += 1
                 position = {parcel.run_id: marked}
-                await outbox.mark("relay", position, lease_s=60, leaving=(parcel.run_id,))
+                await outbox.mark("me", position, lease_s=60, leaving=(parcel.run_id,))
 
     async def wishes() -> None:
         for _ in range(ROUNDS):

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import grpc
 
 from services.chassis.errors import failure_of
+from services.chassis.telemetry import trace_metadata
 from services.orchestrator.errors import PeerError, PeerRefused, PeerTimeout, PeerUnavailable
 
 Reply = TypeVar("Reply")
@@ -64,7 +65,9 @@ async def unary(
 
     async def attempt() -> Any:
         try:
-            return await rpc(request, timeout=max(0.05, until - loop.time()))
+            return await rpc(
+                request, timeout=max(0.05, until - loop.time()), metadata=trace_metadata()
+            )
         except grpc.aio.AioRpcError as error:
             raise named(peer, error, deadline_s) from error
 
@@ -77,7 +80,7 @@ async def stream(
     """The replies of one attempt; silence and the whole have deadlines. Raises PeerError."""
     loop = asyncio.get_running_loop()
     until = loop.time() + deadlines.model_s
-    call = rpc(request, timeout=deadlines.model_s)
+    call = rpc(request, timeout=deadlines.model_s, metadata=trace_metadata())
     try:
         while True:
             left = until - loop.time()

@@ -1,10 +1,12 @@
 """Decisions on checkpoints: each is one conditional write, made by a person or by the deadline."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from asyncpg import UniqueViolationError
 from sqlalchemy import text
 
 from services.orchestrator import checkpoint, passages
@@ -101,13 +103,20 @@ ANSWER = f"""
         SELECT id, after_sequence + 3, 'run_state', {PAUSED_BY_OWNER}, clock_timestamp()
         FROM moved WHERE is_pausing
     )
-    SELECT id, after_sequence FROM moved
 """
+# With the request's key, if it has one: a key that was used before refuses the whole statement.
 DECIDE = text(f"""
     WITH held AS (
         SELECT id, is_pausing, CAST(:interrupt_id AS text) AS interrupt_id FROM run
         WHERE id = :run_id AND session_id = :session_id AND owner = :owner FOR UPDATE
     ) {ANSWER}
+    , kept AS (
+        INSERT INTO request_key (owner, route, key, body_hash, run_id, reply)
+        SELECT owner, :route, CAST(:key AS text), :body_hash, id,
+               jsonb_build_object('after_sequence', after_sequence)
+        FROM moved WHERE CAST(:key AS text) <> ''
+    )
+    SELECT after_sequence FROM moved
 """)
 # Deadlines that several replicas find at once are shared out between them.
 EXPIRE = text(f"""
@@ -118,6 +127,7 @@ EXPIRE = text(f"""
           AND due.kind = ANY(:kinds)
         ORDER BY due.expires_at LIMIT :limit FOR UPDATE OF run SKIP LOCKED
     ) {ANSWER}
+    SELECT id FROM moved
 """)
 STANDING = text("""
     SELECT run.state AS run_state, checkpoint.state, checkpoint.version, decision, checkpoint.kind,
@@ -149,29 +159,29 @@ class Checkpoints:
         Raises UnknownRun, StaleInterrupt, VersionConflict, CheckpointExpired, ActionNotOffered,
         IdempotencyMismatch.
         """
+        request = Request(
+            owner=answer.owner,
+            route="Decide",
+            key=answer.idempotency_key,
+            body_hash=answer.body_hash,
+        )
+        parameters = {
+            **_answering(answer.choice, answer.guidance, answer.owner),
+            "checkpoint_state": CheckpointState.ANSWERED,
+            "is_over": False,
+            "version": answer.expected_version,
+            **_names(answer),
+            **request.place,
+            "body_hash": request.body_hash,
+        }
+        with suppress(UniqueViolationError):
+            for row in await self._database.fetch(DECIDE, parameters):
+                return Decided(after_sequence=row.after_sequence, replayed=False)
         async with self._database.transaction() as connection:
-            request = Request(
-                owner=answer.owner,
-                route="Decide",
-                key=answer.idempotency_key,
-                body_hash=answer.body_hash,
-            )
-            known = await request_keys.take(connection, request, answer.run_id)
-            if known is not None:
-                return Decided(after_sequence=known.reply["after_sequence"], replayed=True)
-            parameters = {
-                **_answering(answer.choice, answer.guidance, answer.owner),
-                "checkpoint_state": CheckpointState.ANSWERED,
-                "is_over": False,
-                "version": answer.expected_version,
-                **_names(answer),
-            }
-            row = (await connection.execute(DECIDE, parameters)).first()
-            if row is None:
+            known = await request_keys.find(connection, request)
+            if known is None:
                 raise await _refusal(connection, answer)
-            reply = {"after_sequence": row.after_sequence}
-            await request_keys.keep_reply(connection, request, reply)
-        return Decided(after_sequence=row.after_sequence, replayed=False)
+        return Decided(after_sequence=known.reply["after_sequence"], replayed=True)
 
     async def expire(self, *, limit: int) -> int:
         """Answer checkpoints whose time is over; returns how many."""

@@ -110,11 +110,14 @@ class Database:
             await self._idle.pop().close(timeout=CONNECT_S)
 
     async def _take(self) -> Any:
-        try:
-            async with asyncio.timeout(STATEMENT_S):
-                await self._free.acquire()
-        except TimeoutError as error:
-            raise DatabaseDown("no connection became free in time") from error
+        if self._free.locked():
+            try:
+                async with asyncio.timeout(STATEMENT_S):
+                    await self._free.acquire()
+            except TimeoutError as error:
+                raise DatabaseDown("no connection became free in time") from error
+        else:
+            await self._free.acquire()
         while self._idle:
             connection = self._idle.pop()
             if not connection.is_closed():
@@ -140,7 +143,8 @@ async def _connect(url: str) -> Any:
         record_class=Row,
         server_settings={"application_name": "zocrates-orchestrator", "jit": "off"},
     )
-    await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=json.loads)
+    for kind in ("json", "jsonb"):
+        await connection.set_type_codec(kind, schema="pg_catalog", encoder=str, decoder=json.loads)
     return connection
 
 

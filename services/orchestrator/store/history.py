@@ -1,6 +1,5 @@
 """Steps, evidence and events of a run: each step is one statement, fenced by the lease's epoch."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -156,13 +155,15 @@ STANDING = text("""
                   ) AS is_recorded
     FROM run WHERE id = :run_id
 """)
-STEPS = text("SELECT key, state, attempt, input, output FROM step WHERE run_id = :run_id")
-EVIDENCE = text("""
-    SELECT passage_id, step_key, words, rank, similarity, text, passage
-    FROM evidence WHERE run_id = :run_id ORDER BY ordinal
-""")
-CHECKPOINTS = text("""
-    SELECT interrupt_id, state, version, decision FROM checkpoint WHERE run_id = :run_id
+# Everything in one reply that is read at once: a row each would cost more than all that is in it.
+LOAD = text("""
+    SELECT (SELECT json_agg(json_build_array(key, state, attempt, input, output))
+            FROM step WHERE run_id = :run_id) AS steps,
+           (SELECT json_agg(json_build_array(passage_id, text, passage, words, rank, similarity,
+                                             step_key) ORDER BY ordinal)
+            FROM evidence WHERE run_id = :run_id) AS evidence,
+           (SELECT json_agg(json_build_array(interrupt_id, state, version, decision))
+            FROM checkpoint WHERE run_id = :run_id) AS checkpoints
 """)
 CONVERSATION = text("""
     SELECT run.prompt, answer.payload
@@ -228,41 +229,33 @@ class History:
 
     async def load(self, run_id: str) -> Recorded:
         """What a run has recorded so far; to be called by its holder."""
-        # The lease keeps all writers but the holder out, so three moments are one.
-        steps, found, asked = await asyncio.gather(
-            *(
-                self._database.fetch(statement, {"run_id": run_id})
-                for statement in (STEPS, EVIDENCE, CHECKPOINTS)
-            )
-        )
+        row = (await self._database.fetch(LOAD, {"run_id": run_id})).one()
         return Recorded(
             steps={
-                row.key: Step(
-                    key=row.key,
-                    input=row.input,
-                    output=row.output,
-                    attempt=row.attempt,
-                    is_done=row.state == DONE,
+                key: Step(
+                    key=key, input=given, output=output, attempt=attempt, is_done=state == DONE
                 )
-                for row in steps
+                for key, state, attempt, given, output in row.steps or ()
             },
             evidence=[
                 Evidence(
-                    passage=passages.from_json(row.passage_id, row.text, row.passage),
-                    words=row.words,
-                    rank=row.rank,
-                    similarity=row.similarity,
-                    step_key=row.step_key,
+                    passage=passages.from_json(passage_id, text_of_it, passage),
+                    words=words,
+                    rank=rank,
+                    similarity=similarity,
+                    step_key=step_key,
                 )
-                for row in found
+                for passage_id, text_of_it, passage, words, rank, similarity, step_key in (
+                    row.evidence or ()
+                )
             ],
             checkpoints={
-                row.interrupt_id: Known(
-                    state=CheckpointState(row.state),
-                    version=row.version,
-                    decision=decision_from_json(row.decision) if row.decision else None,
+                name: Known(
+                    state=CheckpointState(state),
+                    version=version,
+                    decision=decision_from_json(decision) if decision else None,
                 )
-                for row in asked
+                for name, state, version, decision in row.checkpoints or ()
             },
         )
 

@@ -36,19 +36,24 @@ UNPUBLISHED = text("""
     JOIN event ON event.run_id = held.id AND sequence > held.published
     ORDER BY event.run_id, sequence LIMIT :limit
 """)
-# Gives up the claim of a run that has ended, and of those that the caller names.
+# Gives up the claim of a run that has ended and is published, and of those that the caller names.
+# `relay_due` stays true while a run is kept: each change of it would touch an index.
 MARK = text("""
+    WITH held AS (
+        SELECT run.id, held.published,
+               held.ends OR (finish_time IS NOT NULL AND last_sequence <= held.published) AS ends
+        FROM unnest(CAST(:ids AS text[]), CAST(:published AS bigint[]), CAST(:ends AS bool[]))
+             AS held(id, published, ends)
+        JOIN run ON run.id = held.id WHERE relay_owner = :owner
+        ORDER BY run.id FOR UPDATE OF run
+    )
     UPDATE run SET
         published_sequence = GREATEST(published_sequence, held.published),
-        -- Left true while the run is kept: each change of it would touch an index.
-        relay_due = CASE WHEN finish_time IS NULL AND NOT held.ends THEN relay_due
-                    ELSE last_sequence > held.published END,
-        relay_owner = CASE WHEN finish_time IS NULL AND NOT held.ends THEN relay_owner END,
-        relay_until = CASE WHEN finish_time IS NULL AND NOT held.ends
-                      THEN clock_timestamp() + make_interval(secs => :lease_s) END
-    FROM unnest(CAST(:ids AS text[]), CAST(:published AS bigint[]), CAST(:ends AS bool[]))
-         AS held(id, published, ends)
-    WHERE run.id = held.id AND relay_owner = :owner
+        relay_due = CASE WHEN held.ends THEN last_sequence > held.published ELSE relay_due END,
+        relay_owner = CASE WHEN held.ends THEN NULL ELSE relay_owner END,
+        relay_until = CASE WHEN held.ends THEN NULL
+                      ELSE clock_timestamp() + make_interval(secs => :lease_s) END
+    FROM held WHERE run.id = held.id
     RETURNING run.id, relay_owner IS NOT NULL AS is_kept
 """)
 

@@ -60,9 +60,14 @@ async def take(connection: Transaction, request: Request, run_id: str) -> Earlie
     taken = await connection.execute(
         TAKE, {**request.place, "body_hash": request.body_hash, "run_id": run_id}
     )
-    if taken.first() is not None:
+    return None if taken else await find(connection, request)
+
+
+async def find(connection: Transaction, request: Request) -> Earlier | None:
+    """What the key did before; None if nothing. Raises IdempotencyMismatch."""
+    row = (await connection.execute(READ, request.place)).first() if request.key else None
+    if row is None:
         return None
-    row = (await connection.execute(READ, request.place)).one()
     if row.body_hash != request.body_hash:
         raise IdempotencyMismatch(
             f"The idempotency key {request.key!r} was used for another request; use a new key.",

@@ -1,10 +1,12 @@
 """Runs as work: started once, claimed by one, renewed, handed back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from uuid import uuid4
 
+from asyncpg import UniqueViolationError
 from sqlalchemy import text
 
 from services.orchestrator import run as states
@@ -46,7 +48,6 @@ class Started:
     replayed: bool
 
 
-NEW_SESSION = text("INSERT INTO session (id, owner, title) VALUES (:id, :owner, :title)")
 # The row lock orders turns, and later rewinds, of one session.
 LOCK_SESSION = text("SELECT id FROM session WHERE id = :id AND owner = :owner FOR UPDATE")
 ACTIVE_RUN = text("""
@@ -54,11 +55,8 @@ ACTIVE_RUN = text("""
     FROM run LEFT JOIN checkpoint ON checkpoint.run_id = run.id AND checkpoint.state = 'PENDING'
     WHERE session_id = :session_id AND run.kind = 'chat' AND run.state = ANY(:active)
 """)
-NEW_RUN = text("""
-    WITH numbered AS (
-        UPDATE session SET last_ordinal = last_ordinal + 1, update_time = clock_timestamp()
-        WHERE id = :session_id RETURNING last_ordinal
-    ), begun AS (
+BEGIN = """
+    , begun AS (
         INSERT INTO run (id, session_id, ordinal, kind, owner, prompt, active_items, scope,
                          options, ceilings, state, stage, last_sequence, trace, schema_version)
         SELECT :id, :session_id, last_ordinal, 'chat', :owner, :prompt,
@@ -66,10 +64,27 @@ NEW_RUN = text("""
                CAST(:ceilings AS jsonb), :state, :stage, jsonb_array_length(CAST(:events AS jsonb)),
                CAST(:trace AS jsonb), :schema_version
         FROM numbered RETURNING id
+    ), kept AS (
+        INSERT INTO request_key (owner, route, key, body_hash, run_id, reply)
+        SELECT :owner, :route, CAST(:key AS text), :body_hash, id, '{}'
+        FROM begun WHERE CAST(:key AS text) <> ''
     )
     INSERT INTO event (run_id, sequence, type, payload, time)
     SELECT begun.id, told.place, told.event ->> 'type', told.event -> 'payload', clock_timestamp()
     FROM begun, jsonb_array_elements(CAST(:events AS jsonb)) WITH ORDINALITY AS told(event, place)
+"""
+# A session with its first run; a request key that was used before refuses the whole statement.
+NEW_SESSION = text(f"""
+    WITH numbered AS (
+        INSERT INTO session (id, owner, title, last_ordinal)
+        VALUES (:session_id, :owner, :title, 1) RETURNING last_ordinal
+    ) {BEGIN}
+""")
+NEW_RUN = text(f"""
+    WITH numbered AS (
+        UPDATE session SET last_ordinal = last_ordinal + 1, update_time = clock_timestamp()
+        WHERE id = :session_id RETURNING last_ordinal
+    ) {BEGIN}
 """)
 CLAIM = text("""
     UPDATE run SET state = :running, lease_owner = :owner, lease_epoch = lease_epoch + 1,
@@ -128,32 +143,22 @@ class Runs:
         Raises UnknownSession, RunActive, PendingCheckpoint, IdempotencyMismatch.
         """
         run_id = uuid4().hex
+        request = Request(
+            owner=turn.owner, route=ROUTE, key=turn.idempotency_key, body_hash=turn.body_hash
+        )
+        if not turn.session_id:
+            session_id = uuid4().hex
+            with suppress(UniqueViolationError):
+                await self._database.fetch(NEW_SESSION, _new(turn, session_id, run_id, request))
+                return Started(session_id=session_id, run_id=run_id, replayed=False)
         async with self._database.transaction() as connection:
-            request = Request(
-                owner=turn.owner, route=ROUTE, key=turn.idempotency_key, body_hash=turn.body_hash
-            )
             if (known := await request_keys.take(connection, request, run_id)) is not None:
                 return Started(session_id=known.session_id, run_id=known.run_id, replayed=True)
-            session_id = await _session(connection, turn)
-            await connection.execute(
-                NEW_RUN,
-                {
-                    "id": run_id,
-                    "session_id": session_id,
-                    "owner": turn.owner,
-                    "prompt": turn.prompt,
-                    "active_items": as_json(list(turn.active_items)),
-                    "scope": as_json(turn.scope),
-                    "options": as_json(turn.options),
-                    "ceilings": as_json(turn.ceilings),
-                    "state": State.QUEUED,
-                    "stage": Stage.CONVERSE,
-                    "events": as_json([asdict(event) for event in turn.events]),
-                    "trace": as_json(turn.trace),
-                    "schema_version": states.SCHEMA_VERSION,
-                },
-            )
-        return Started(session_id=session_id, run_id=run_id, replayed=False)
+            await _require_idle(connection, turn)
+            # The key is taken already.
+            parameters = _new(turn, turn.session_id, run_id, replace(request, key=""))
+            await connection.execute(NEW_RUN, parameters)
+        return Started(session_id=turn.session_id, run_id=run_id, replayed=False)
 
     async def claim(
         self, owner: str, *, held: Sequence[str] = (), limit: int, lease_s: float
@@ -209,14 +214,28 @@ class Runs:
         return int(row.runs)
 
 
-async def _session(connection: Transaction, turn: Turn) -> str:
-    if not turn.session_id:
-        session_id = uuid4().hex
-        title = " ".join(turn.prompt.split())[:TITLE_CHARACTERS]
-        await connection.execute(
-            NEW_SESSION, {"id": session_id, "owner": turn.owner, "title": title}
-        )
-        return session_id
+def _new(turn: Turn, session_id: str, run_id: str, request: Request) -> dict[str, Any]:
+    return {
+        "id": run_id,
+        "session_id": session_id,
+        "title": " ".join(turn.prompt.split())[:TITLE_CHARACTERS],
+        "prompt": turn.prompt,
+        "active_items": as_json(list(turn.active_items)),
+        "scope": as_json(turn.scope),
+        "options": as_json(turn.options),
+        "ceilings": as_json(turn.ceilings),
+        "state": State.QUEUED,
+        "stage": Stage.CONVERSE,
+        "events": as_json([asdict(event) for event in turn.events]),
+        "trace": as_json(turn.trace),
+        "schema_version": states.SCHEMA_VERSION,
+        **request.place,
+        "body_hash": request.body_hash,
+    }
+
+
+async def _require_idle(connection: Transaction, turn: Turn) -> None:
+    """Lock the session. Raises UnknownSession, RunActive, PendingCheckpoint."""
     wanted = {"id": turn.session_id, "owner": turn.owner}
     if (await connection.execute(LOCK_SESSION, wanted)).first() is None:
         raise UnknownSession(f"There is no session {turn.session_id!r}.")
@@ -238,7 +257,6 @@ async def _session(connection: Transaction, turn: Turn) -> str:
             run_id=active.id,
             state=active.state,
         )
-    return turn.session_id
 
 
 def _claimed(row: Any) -> ClaimedRun:  # a row of CLAIM: its columns have no static types
