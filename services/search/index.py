@@ -23,8 +23,8 @@ from services.search.index_rows import (
     IndexedPage,
     IndexedPassage,
     IndexedSection,
-    LibraryState,
 )
+from services.search.library_state import LibraryState, state_of
 
 if TYPE_CHECKING:
     from lancedb.db import AsyncConnection
@@ -51,6 +51,7 @@ class Index:
         self._loading = asyncio.Lock()
         self._kept: dict[str, str] = {}
         self._manifest_version = -1
+        self._state, self._state_text = LibraryState(), ""
         self._vectors: dict[str, AsyncTable] = {}
 
     async def documents(self) -> Documents:
@@ -177,8 +178,11 @@ class Index:
 
     async def state(self) -> LibraryState:
         """What the last sync left about the library."""
-        kept = (await self._manifest()).get(STATE_KEY)
-        return schema.state_of(kept) if kept else LibraryState()
+        kept = (await self._manifest()).get(STATE_KEY, "")
+        if kept != self._state_text:
+            # Asked at every query, changed at syncs only.
+            self._state, self._state_text = state_of(kept) if kept else LibraryState(), kept
+        return self._state
 
     async def _manifest(self) -> dict[str, str]:
         version = await self.manifest_table.version()

@@ -4,7 +4,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,7 +18,6 @@ from services.search.index_rows import (
     IndexedSpan,
     IndexedText,
     Kind,
-    LibraryState,
     Reading,
 )
 
@@ -180,23 +179,6 @@ def page_rows(text: IndexedText) -> list[Row]:
 def page_of(row: Row) -> IndexedPage:
     """The page of a row."""
     return IndexedPage(page_index=row["page_index"], page_label=row["page_label"], text=row["text"])
-
-
-def state_json(state: LibraryState) -> str:
-    """The library's state as kept in the manifest."""
-    return json.dumps({**asdict(state), "collections": sorted(state.collections)})
-
-
-def state_of(text: str) -> LibraryState:
-    """The state that the manifest keeps."""
-    kept: Mapping[str, Any] = json.loads(text)
-    return LibraryState(
-        **{
-            **kept,
-            "libraries": tuple(kept["libraries"]),
-            "collections": frozenset(kept["collections"]),
-        }
-    )
 
 
 def arrow(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from services.search import index_schema as schema
 from services.search.errors import DiskFull, is_disk_full
 from services.search.index import ENCODER_KEY, STATE_KEY, Index
-from services.search.index_rows import Documents, IndexedText, LibraryState
+from services.search.index_rows import Documents, IndexedText
+from services.search.library_state import LibraryState, state_json
 
 if TYPE_CHECKING:
     from lancedb.table import AsyncTable
@@ -120,7 +121,7 @@ class IndexWriter:
 
     async def remember(self, state: LibraryState) -> None:
         """Keep what a sync found out about the library."""
-        await self._remember(STATE_KEY, schema.state_json(state))
+        await self._remember(STATE_KEY, state_json(state))
         # Written at every sync, also where `tidy` has nothing to do.
         with storing():
             await self._index.manifest_table.optimize(cleanup_older_than=KEPT_VERSIONS)

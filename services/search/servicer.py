@@ -8,6 +8,7 @@ from services.search import convert
 from services.search.engine import Engine
 from services.search.quotes import find_quote, valid_quote
 from services.search.reading import DocumentReader
+from services.search.scopes import Scopes
 from zocrates.search.v1 import search_pb2 as pb
 from zocrates.search.v1 import search_pb2_grpc as rpc
 
@@ -21,8 +22,9 @@ MOST_NEIGHBOURS = 1_000
 class SearchServicer(rpc.SearchServiceServicer):
     """Validates, asks the engine or the reader, encodes."""
 
-    def __init__(self, engine: Engine, reader: DocumentReader) -> None:
+    def __init__(self, engine: Engine, reader: DocumentReader, scopes: Scopes) -> None:
         self._engine = engine
+        self._scopes = scopes
         self._reader = reader
 
     async def SearchCorpus(
@@ -30,7 +32,7 @@ class SearchServicer(rpc.SearchServiceServicer):
     ) -> pb.SearchCorpusResponse:
         """Rank passages for a query."""
         limit = convert.bounded("limit", request.limit, default=DEFAULT_HITS, most=MOST_HITS)
-        scope = convert.scope_of(request.scope)
+        scope = await self._scopes.resolved(convert.scope_of(request.scope))
         return convert.search_to_proto(await self._engine.search(request.query, scope, limit))
 
     async def GetDocumentToc(

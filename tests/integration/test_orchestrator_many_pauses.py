@@ -68,14 +68,20 @@ async def test_a_run_is_resumed_as_often_as_it_stops_and_each_answer_is_used_onc
 ) -> None:
     set_endless_question(peers)
     harness = Harness(max_extensions=PAUSES, budget_increment=1)
+    # Configured otherwise, as after a change: a run keeps the numbers that it began with.
+    frugal = Harness(max_extensions=0, budget_increment=9, hitl_enabled=False)
     other = settings_for(database_url, nats_server.url, peers)
-    async with orchestrator(settings, harness) as one, orchestrator(other, harness) as two:
+    async with orchestrator(settings, harness) as one, orchestrator(other, frugal) as two:
         turn = await one.start(QUESTION)
         for number in range(PAUSES):
             caller, name = (one, two)[number % 2], f"interrupt_ext_{number + 1}"
             asked = await caller.waiting(turn, name)
             assert asked.budget.extension_number == number + 1
             assert list(asked.budget.gaps) == [f"gap {number}"]
+            assert (asked.budget.limits.calls, asked.budget.next_limits.calls) == (
+                10 + number,
+                11 + number,
+            )
             await caller.decide(turn, EXTEND, name, guidance=GUIDANCE.format(number=number))
         page = await one.finished(turn)
     assert_told_once(page)
