@@ -32,6 +32,10 @@ COMPOUND = re.compile(
     rf"(?<!{LETTER})(?:(?:(?!\d){LETTER})+[-‐‑]\d{LETTER}*|\d+[-‐‑](?:(?!\d){LETTER})+)(?!{LETTER})"
 )
 
+# A word of letters and digits is a name, of a gene or a model, and says more than others as rare.
+NAME = re.compile(r"(?=\D*\d)(?=\d*[^\W\d_])")
+NAME_WEIGHT = 2
+
 # Accents are dropped, except where they make another letter, as in Cyrillic й; stress marks always.
 ACCENTS = re.compile(
     r"(?<![\u0400-\u04ff])[\u0300-\u036f]+|[\u0300\u0301]"
@@ -69,32 +73,38 @@ une unter van ve vom von voor w wird y yang z zu zum zur
 FOREIGN = frozenset(_FOREIGN.split())
 
 
-def terms(text: str) -> list[str]:
-    """The terms of a text of the library, in order."""
-    folded = _folded(text)
-    stem = _stem if is_english(folded) else _by_script
-    found: list[str] = []
-    for paired, word in _tokens(folded):
-        if paired:
-            found += [*word, *_pairs(word)]
-        else:
-            found.append(stem(word))
-    return found + _compounds(folded)
+def terms(*fields: str) -> list[list[str]]:
+    """The terms of each field of a text of the library, in order."""
+    folded = [_folded(field) for field in fields]
+    # A title alone is often too short to tell its language.
+    stem = _stem if is_english("\n".join(folded)) else _by_script
+    return [_terms(field, stem) for field in folded]
 
 
-def query_terms(text: str) -> list[str]:
-    """The terms of a query, without words that say nothing unless there are no others."""
-    folded = _folded(text)
+def query_terms(query: str) -> list[str]:
+    """The terms of a query, repeated as often as they count."""
+    folded = _folded(query)
     words = list(_tokens(folded))
     english = is_english(folded)
+    # Words that say nothing are asked for only when there are no others.
     telling = [one for one in words if one[0] or not (english and one[1] in ENGLISH)]
     found: list[str] = []
     for paired, word in telling or words:
         if paired:
             found += _pairs(word) or [word]
-        else:
-            # A short query seldom shows its language, and texts of both kinds may hold the word.
-            found += dict.fromkeys((_by_script(word), _stem(word) if english else _by_script(word)))
+            continue
+        # A short query seldom shows its language, and texts of both kinds may hold the word.
+        forms = list(
+            dict.fromkeys((_by_script(word), _stem(word)) if english else [_by_script(word)])
+        )
+        found += forms * (NAME_WEIGHT if NAME.match(word) else 1)
+    return found + _compounds(folded) * NAME_WEIGHT
+
+
+def _terms(folded: str, stem: Callable[[str], str]) -> list[str]:
+    found: list[str] = []
+    for paired, word in _tokens(folded):
+        found += [*word, *_pairs(word)] if paired else [stem(word)]
     return found + _compounds(folded)
 
 
