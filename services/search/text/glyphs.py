@@ -294,7 +294,7 @@ class _PageReader:
 def text_object_of() -> Callable[[Any, int], int | None]:
     """`FPDFText_GetTextObject` giving an address: a pointer object per character costs more."""
     prototype = ctypes.CFUNCTYPE(ctypes.c_void_p, raw.FPDF_TEXTPAGE, ctypes.c_int)
-    address = ctypes.cast(raw.FPDFText_GetTextObject, ctypes.c_void_p).value
+    address = ctypes.cast(raw.FPDFText_GetTextObject, ctypes.c_void_p).value or 0
     return prototype(address)
 
 
