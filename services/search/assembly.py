@@ -7,7 +7,7 @@ from functools import partial
 
 from services.chassis.server import Register, serve
 from services.chassis.telemetry import EventLog
-from services.search.encoder import Encoder, EncoderUnusable, load_encoder
+from services.search.encoder import Encoder, EncoderUnusable, encoder_threads, load_encoder
 from services.search.encoder_lanes import EncoderLanes, encoder_lanes
 from services.search.engine import Engine
 from services.search.index import Index, local_folder, open_index
@@ -55,7 +55,13 @@ async def assembled(settings: Settings) -> AsyncIterator[Mapping[str, Register]]
             open_index(settings.index_uri, cache_bytes=settings.index_cache_bytes)
         )
         (encoder, why), index = await asyncio.gather(loading, opening)
-        lanes = await stack.enter_async_context(encoder_lanes(encoder)) if encoder else None
+        lanes = (
+            await stack.enter_async_context(
+                encoder_lanes(encoder, threads=encoder_threads(settings))
+            )
+            if encoder
+            else None
+        )
         engine, scopes = Engine(index, lanes, why), Scopes(index)
         librarian = await stack.enter_async_context(_librarian(settings, index, lanes))
         yield {

@@ -177,6 +177,7 @@ def page_match_to_proto(match: QuoteMatch, leaf: Leaf, document_id: str) -> pb.Q
         start=match.start,
         end=match.end,
         text=match.text,
+        score=match.score,
     )
 
 
@@ -192,6 +193,7 @@ def passage_match_to_proto(match: QuoteMatch, passage: corpus.Passage) -> pb.Quo
         start=match.start,
         end=match.end,
         text=match.text,
+        score=match.score,
     )
 
 

@@ -98,6 +98,19 @@ async def test_writers_of_one_run_at_once_lose_nothing(database: Database) -> No
     assert row.relay_due == (marked <= ROUNDS)
 
 
+async def test_of_many_claimers_at_once_each_run_gets_one(database: Database) -> None:
+    targets = [await start_run(database) for _ in range(20)]
+    runs = Runs(database)
+    # Connected before, so that the claims meet.
+    await asyncio.gather(*(runs.count_unknown_schema() for _ in range(10)))
+    outcomes = await at_once(
+        *(lambda: runs.claim("somebody", limit=20, lease_s=60) for _ in range(10))
+    )
+    claimed = [run for one in outcomes if isinstance(one, tuple) for run in one]
+    assert sorted(run.id for run in claimed) == sorted(one.run_id for one in targets)
+    assert {run.lease.epoch for run in claimed} == {1}
+
+
 async def test_a_run_that_somebody_holds_up_holds_up_no_other(database: Database) -> None:
     stuck, other = await start_run(database), await start_waiting(database)
     async with database.transaction() as connection:

@@ -21,8 +21,10 @@ from services.orchestrator.errors import DatabaseDown
 
 CONNECT_S = 5
 STATEMENT_S = 10
-# Connection lost, shutdown, start-up, too many clients, lost a deadlock: all of this passes.
-PASSING = ("08", "57P", "53", "40")
+# Connection lost, shutdown, start-up: all of this passes, and so do too many clients and a
+# deadlock.
+GOODBYE = ("08", "57P")
+PASSING = ("53", "40")
 ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 # `:name`, but neither a cast (`::text`) nor a part of a quoted time ("HH24:MI").
 NAMED = re.compile(r"(?<![:\w]):([a-z_]+)\b")
@@ -167,16 +169,20 @@ def _prepared(statement: TextClause) -> tuple[str, tuple[str, ...]]:
 def _name_outage(error: BaseException, connection: Any) -> None:
     """Raise DatabaseDown for a failure that will pass by itself.
 
-    A statement that was left before its reply came may still be on its way: its connection is
-    not used again.
+    A connection that may be lost, or on which a statement was left before its reply came, is not
+    used again.
     """
-    if connection is not None and not isinstance(error, asyncpg.PostgresError):
-        is_ours = isinstance(error, Exception) and not isinstance(error, OSError | TimeoutError)
-        if not is_ours or connection.is_in_transaction():
-            connection.terminate()
     state = getattr(error, "sqlstate", None) or ""
-    # The driver reports the use of a connection that just closed as an error of its interface.
-    lost = isinstance(error, OSError | TimeoutError) or type(error) is asyncpg.InterfaceError
+    # The driver reports the use of a connection that just closed as an error of its interface,
+    # and of one on which the server said goodbye as an error of its own.
+    lost = (
+        isinstance(error, OSError | TimeoutError | asyncpg.InternalClientError)
+        or type(error) is asyncpg.InterfaceError
+        or state.startswith(GOODBYE)
+    )
+    is_left = not isinstance(error, Exception)
+    if connection is not None and (lost or is_left or connection.is_in_transaction()):
+        connection.terminate()
     if lost or state.startswith(PASSING):
         raise DatabaseDown(str(error) or repr(error)) from error
 

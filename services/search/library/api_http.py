@@ -72,7 +72,7 @@ class ApiHttp:
         self._places = asyncio.Semaphore(manners.concurrency)
         self._not_before = 0.0
         self.latest: Mapping[str, str] = {}
-        """The headers of the latest reply, which name the program and its versions."""
+        """The headers of the latest full reply, which name the program and its versions."""
         self._client = httpx.AsyncClient(
             # Zotero drops what looks like a browser; proxies have no business on loopback.
             headers={"User-Agent": f"Zocrates/{_own_version()}", **headers},
@@ -91,6 +91,8 @@ class ApiHttp:
         """A reply that is 200, 304 or 404; raises SourceUnreachable, SourceRefused."""
         async with self._reply(f"{self.base_url}{path}", params, headers) as response:
             await self._read_whole(response)
+        if response.status_code == OK:
+            self.latest = response.headers
         if response.status_code in (OK, NOT_MODIFIED, NOT_FOUND):
             return response
         if response.status_code in REFUSALS:
@@ -162,7 +164,6 @@ class ApiHttp:
                     response = await self._client.send(request, stream=True)
                 except httpx.HTTPError as error:
                     raise self._silent(error) from error
-                self.latest = response.headers
                 is_last = attempt == self._manners.attempts - 1
                 if response.status_code in WAIT_AND_REPEAT and not is_last:
                     await response.aclose()

@@ -120,12 +120,13 @@ class _Part:
 
 
 def _live_collections(data: Mapping[str, Json]) -> frozenset[str]:
-    """The keys outside the trash; one below a collection in the trash is in the trash too."""
+    """The keys outside the trash; what is below a collection that is not listed is in it too."""
 
     def is_live(key: str) -> bool:
         seen: set[str] = set()
-        while key in data and key not in seen:
-            if data[key].get("deleted"):
+        # A ring of parents ends the walk.
+        while key and key not in seen:
+            if key not in data or data[key].get("deleted"):
                 return False
             seen.add(key)
             key = text(data[key].get("parentCollection"))

@@ -3,8 +3,8 @@
 Two items of the same library are the same work when
 - they have the same DOI, or, both being books, the same ISBN; or
 - they have the same title, year and first creator, and neither names another DOI or ISBN; or
-- year and first creator agree, the titles differ in spelling only, the abstracts are nearly the
-  same text, and neither names another DOI or ISBN.
+- year and first creator agree, the titles differ in the spelling of a word or two, the abstracts
+  are nearly the same text, and neither names another DOI or ISBN.
 A title is compared by its letters and digits alone. A title of one or two words, or one without a
 creator or a year, is no evidence. Copies in different libraries stay apart: each library is a
 choice of the person, and not everybody may see each.
@@ -13,8 +13,9 @@ choice of the person, and not everybody may see each.
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import combinations, product
 
 from services.search.library.records import Item
 
@@ -22,7 +23,7 @@ DOI = re.compile(r"\b(10\.\d{4,9}/\S+)", re.IGNORECASE)
 NOT_ISBN = re.compile(r"[^0-9Xx]")
 WORD = re.compile(r"\w+")
 FEWEST_WORDS = 3
-# A title in a script without spaces is one word, and says as much in so many characters.
+# A title in a script without spaces, which has no case either, is one word and says as much.
 LONG_WORD = 8
 SAME_SPELLING = 0.8
 SPELLED_WORD = 5
@@ -30,20 +31,22 @@ SHINGLE_WORDS = 4
 FEWEST_SHINGLES = 20
 SAME_ABSTRACT = 0.8
 
+MOST_MISSPELLED = 2
+
 ItemKey = tuple[str, str]
+Shingles = set[tuple[str, ...]]
 
 
 def groups_of(items: Sequence[Item]) -> list[tuple[Item, ...]]:
     """The groups of two and more items that are one work, the fullest record of each first."""
-    groups = _Groups()
-    for library in _by(items, lambda item: item.library).values():
-        for same in _by(library, doi_of).values():
+    groups = _Groups(items)
+    for library in _by(items, lambda item: [item.library]).values():
+        for same in _by(library, lambda item: [doi_of(item)]).values():
             groups.join(same)
-        for same in _by(library, _isbn_of_book).values():
+        for same in _by(library, _isbns_of_book).values():
             groups.join(same)
-        for alike in _by(library, _year_and_creator).values():
-            for one, other in _same_titles(alike):
-                groups.join((one, other))
+        for alike in _by(library, lambda item: [_year_and_creator(item)]).values():
+            _join_same_titles(groups, alike)
     return [tuple(sorted(group, key=_fullest_first)) for group in groups.all() if len(group) > 1]
 
 
@@ -52,7 +55,9 @@ def doi_of(item: Item) -> str:
     for text in (item.fields.get("DOI", ""), _extra_doi(item.fields.get("extra", ""))):
         found = DOI.search(text)
         if found is not None:
-            return found[1].lower().rstrip(".,;)")
+            doi = found[1].lower().rstrip(".,;")
+            # A closing bracket may be the sentence's that the DOI stood in.
+            return doi if doi.count("(") >= doi.count(")") else doi.rstrip(")").rstrip(".,;")
     return ""
 
 
@@ -87,10 +92,9 @@ def _isbn13(text: str) -> str:
     return f"{body}{check}"
 
 
-def _isbn_of_book(item: Item) -> str:
+def _isbns_of_book(item: Item) -> frozenset[str]:
     # A chapter carries the number of its book, which makes it no copy of the other chapters.
-    numbers = isbns_of(item) if item.item_type == "book" else frozenset()
-    return min(numbers, default="")
+    return isbns_of(item) if item.item_type == "book" else frozenset()
 
 
 def _year_and_creator(item: Item) -> str:
@@ -101,36 +105,37 @@ def _year_and_creator(item: Item) -> str:
 
 
 def _is_evidence(words: Sequence[str]) -> bool:
-    return len(words) >= FEWEST_WORDS or any(len(word) >= LONG_WORD for word in words)
+    return len(words) >= FEWEST_WORDS or any(
+        len(word) >= LONG_WORD and word.upper() == word.lower() for word in words
+    )
 
 
-def _same_titles(items: Sequence[Item]) -> Iterator[tuple[Item, Item]]:
-    """Pairs of items of one year and creator whose titles say that they are one work."""
-    words = {(item.library, item.key): title_words(item.title) for item in items}
-    for place, one in enumerate(items):
-        for other in items[place + 1 :]:
-            ours, theirs = words[one.library, one.key], words[other.library, other.key]
-            if _contradict(one, other):
-                continue
-            if ours == theirs or (
-                _differ_in_spelling(ours, theirs) and _same_abstract(one.abstract, other.abstract)
-            ):
-                yield one, other
-
-
-def _contradict(one: Item, other: Item) -> bool:
-    """Whether the items name different works themselves."""
-    dois = {doi_of(one), doi_of(other)} - {""}
-    if len(dois) > 1:
-        return True
-    ours, theirs = isbns_of(one), isbns_of(other)
-    return bool(ours and theirs and ours.isdisjoint(theirs))
+def _join_same_titles(groups: "_Groups", items: Sequence[Item]) -> None:
+    """Join items of one year and creator whose titles say that they are one work."""
+    by_title: dict[tuple[str, ...], list[Item]] = defaultdict(list)
+    for item in items:
+        by_title[title_words(item.title)].append(item)
+    for same in by_title.values():
+        for other in same[1:]:
+            groups.join_if_nothing_speaks_against_it(same[0], other)
+    # Only what has an abstract can be found to be nearly the same.
+    shingles = {
+        words: [(item, _shingles(item.abstract)) for item in same if item.abstract]
+        for words, same in by_title.items()
+    }
+    for ours, theirs in combinations(by_title, 2):
+        if not _differ_in_spelling(ours, theirs):
+            continue
+        for (one, text), (other, other_text) in product(shingles[ours], shingles[theirs]):
+            if _nearly_same(text, other_text):
+                groups.join_if_nothing_speaks_against_it(one, other)
 
 
 def _differ_in_spelling(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    return len(ours) == len(theirs) and all(
-        a == b or _is_misspelling(a, b) for a, b in zip(ours, theirs, strict=True)
-    )
+    if len(ours) != len(theirs):
+        return False
+    differing = [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]]
+    return len(differing) <= MOST_MISSPELLED and all(_is_misspelling(*pair) for pair in differing)
 
 
 def _is_misspelling(one: str, other: str) -> bool:
@@ -139,14 +144,13 @@ def _is_misspelling(one: str, other: str) -> bool:
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= SAME_SPELLING
 
 
-def _same_abstract(one: str, other: str) -> bool:
-    ours, theirs = _shingles(one), _shingles(other)
+def _nearly_same(ours: Shingles, theirs: Shingles) -> bool:
     if min(len(ours), len(theirs)) < FEWEST_SHINGLES:
         return False
     return len(ours & theirs) / len(ours | theirs) >= SAME_ABSTRACT
 
 
-def _shingles(text: str) -> set[tuple[str, ...]]:
+def _shingles(text: str) -> Shingles:
     words = title_words(text)
     return {words[start : start + SHINGLE_WORDS] for start in range(len(words) - SHINGLE_WORDS + 1)}
 
@@ -157,35 +161,57 @@ def _fullest_first(item: Item) -> tuple[object, ...]:
     return not item.citation_key, not doi_of(item), -says, item.added, item.key
 
 
-def _by(items: Iterable[Item], key: Callable[[Item], str]) -> Mapping[str, list[Item]]:
-    """The items by something they have; those without it are in no group."""
+def _by(
+    items: Iterable[Item], names_of: Callable[[Item], Iterable[str]]
+) -> Mapping[str, list[Item]]:
+    """The items by what they have; those that have nothing are in no group."""
     found: dict[str, list[Item]] = defaultdict(list)
     for item in items:
-        if value := key(item):
-            found[value].append(item)
+        for name in names_of(item):
+            if name:
+                found[name].append(item)
     return found
 
 
 class _Groups:
     """Sets of items that grow together as more of them turn out to be one."""
 
-    def __init__(self) -> None:
-        self._group: dict[ItemKey, list[Item]] = {}
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._members: dict[ItemKey, list[Item]] = {_key(item): [item] for item in items}
+        self._group = {key: key for key in self._members}
 
-    def join(self, items: Iterable[Item]) -> None:
+    def join(self, items: Sequence[Item]) -> None:
         """These are one."""
-        joined: list[Item] = []
-        for item in items:
-            for one in self._group.get((item.library, item.key), [item]):
-                if all(one is not other for other in joined):
-                    joined.append(one)
-        for item in joined:
-            self._group[item.library, item.key] = joined
+        for other in items[1:]:
+            self._unite(self._group[_key(items[0])], self._group[_key(other)])
 
-    def all(self) -> Iterator[list[Item]]:
-        """The groups, each once."""
-        seen: set[int] = set()
-        for group in self._group.values():
-            if id(group) not in seen:
-                seen.add(id(group))
-                yield group
+    def join_if_nothing_speaks_against_it(self, one: Item, other: Item) -> None:
+        """These are one, unless their groups name different works themselves."""
+        first, second = self._group[_key(one)], self._group[_key(other)]
+        if first == second:
+            return
+        ours, theirs = self._members[first], self._members[second]
+        dois = {doi_of(item) for item in (*ours, *theirs)} - {""}
+        our_isbns = frozenset[str]().union(*map(isbns_of, ours))
+        their_isbns = frozenset[str]().union(*map(isbns_of, theirs))
+        if len(dois) > 1 or (our_isbns and their_isbns and our_isbns.isdisjoint(their_isbns)):
+            return
+        self._unite(first, second)
+
+    def all(self) -> Iterable[list[Item]]:
+        """The groups."""
+        return self._members.values()
+
+    def _unite(self, one: ItemKey, other: ItemKey) -> None:
+        if one == other:
+            return
+        if len(self._members[one]) < len(self._members[other]):
+            one, other = other, one
+        moved = self._members.pop(other)
+        self._members[one] += moved
+        for item in moved:
+            self._group[_key(item)] = one
+
+
+def _key(item: Item) -> ItemKey:
+    return item.library, item.key

@@ -173,8 +173,7 @@ class WebApi:
         told: dict[Kind, tuple[Json, ...]] = {}
         versions = []
         for kind in KINDS:
-            params = WITH_TRASH if kind == "item" else None
-            listing = await self._http.listing(f"{prefix}/{PLURALS[kind]}", params)
+            listing = await self._http.listing(f"{prefix}/{PLURALS[kind]}", WITH_TRASH)
             told[kind] = listing.objects
             versions.append(listing.version or 0)
         # The lowest: what changed between two lists is asked for again next time.
@@ -185,9 +184,8 @@ class WebApi:
         told: dict[Kind, tuple[Json, ...]] = {}
         versions = []
         for kind in KINDS:
-            params = WITH_TRASH if kind == "item" else None
             path = f"{prefix}/{PLURALS[kind]}"
-            listing = await self._http.listing(path, params, since=known.version)
+            listing = await self._http.listing(path, WITH_TRASH, since=known.version)
             if kind == "item" and listing.is_unchanged:
                 # The version is the library's: nothing else changed either.
                 return
