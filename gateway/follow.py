@@ -65,6 +65,10 @@ class Follower:
         start = min(watch.position.sequence, first.last_sequence)
         return _Stream(self, watch, Cursor(start)).frames(first)
 
+    def follow(self, watch: Watch) -> AsyncGenerator[bytes, None]:
+        """The frames of a run that the orchestrator has just named to this caller."""
+        return _Stream(self, watch, Cursor(watch.position.sequence)).frames()
+
 
 class _Stream:
     """One client's stream of one run."""
@@ -75,13 +79,19 @@ class _Stream:
         self._cursor = cursor
         self._state = "QUEUED"
         self._ended = False
+        # Whether the client may have seen text of the answer before.
+        self._resumed = False
 
-    async def frames(self, first: chat.ListEventsResponse) -> AsyncGenerator[bytes, None]:
+    async def frames(
+        self, first: chat.ListEventsResponse | None = None
+    ) -> AsyncGenerator[bytes, None]:
         """The recorded rows, then live ones, until the run ends or waits."""
-        for frame in self._rows_of(first):
-            yield frame
+        if first is not None:
+            self._resumed = self._watch.position.sequence > 0
+            for frame in self._rows_of(first):
+                yield frame
         try:
-            if self._is_over(first.last_sequence):
+            if first is not None and self._is_over(first.last_sequence):
                 yield self._done()
                 return
             async with self._with.feed.following(self._watch.run) as inbox:
@@ -175,13 +185,16 @@ class _Stream:
 
     async def _text_in_progress(self) -> AsyncIterator[bytes]:
         """The answer text that was written before this client came, as one piece."""
-        resumed = self._watch.position.sequence > 0
-        if not (resumed or self._cursor.is_writing):
+        if not (self._resumed or self._cursor.is_writing):
             return
         text = await self._with.feed.text_so_far(self._watch.run)
         if text is None:
             return
-        if resumed and not self._cursor.is_ahead(text) and text.attempt >= self._cursor.attempt:
+        if (
+            self._resumed
+            and not self._cursor.is_ahead(text)
+            and text.attempt >= self._cursor.attempt
+        ):
             # The client may hold some of it.
             yield translate.reset_frame(text.attempt, self._head())
         async for frame in self._live_delta(text):

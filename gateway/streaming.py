@@ -18,6 +18,8 @@ HEADERS = {
 }
 
 Frames = AsyncGenerator[bytes, None]
+# Frames of a client that reads slowly; what comes after them waits with the run's other messages.
+MOST_HELD = 64
 
 
 class EventStream(Response):
@@ -66,21 +68,38 @@ class EventStream(Response):
 
 
 async def with_pings(frames: Frames, *, ping_s: float) -> Frames:
-    """The frames with a comment after each `ping_s` of silence."""
-    async with aclosing(frames):
-        upcoming = asyncio.create_task(_next(frames))
-        try:
-            while True:
-                await asyncio.wait({upcoming}, timeout=ping_s)
-                if not upcoming.done():
-                    yield PING
-                    continue
-                if (frame := upcoming.result()) is None:
-                    return
-                yield frame
-                upcoming = asyncio.create_task(_next(frames))
-        finally:
-            await cancel(upcoming)
+    """The frames, in one piece what is there at once, with a comment after so much silence."""
+    held: list[bytes] = []
+    ready, room = asyncio.Event(), asyncio.Event()
+
+    async def fill() -> None:
+        async with aclosing(frames):
+            async for frame in frames:
+                held.append(frame)
+                ready.set()
+                if len(held) >= MOST_HELD:
+                    room.clear()
+                    await room.wait()
+
+    filling = asyncio.create_task(fill())
+    filling.add_done_callback(lambda _: ready.set())
+    try:
+        while held or not filling.done():
+            try:
+                async with asyncio.timeout(ping_s):
+                    await ready.wait()
+            except TimeoutError:
+                yield PING
+                continue
+            ready.clear()
+            if held:
+                piece = b"".join(held)
+                held.clear()
+                room.set()
+                yield piece
+        filling.result()
+    finally:
+        await cancel(filling)
 
 
 async def cancel(*tasks: asyncio.Task[Any]) -> None:
@@ -94,10 +113,6 @@ async def cancel(*tasks: asyncio.Task[Any]) -> None:
         if not task.cancelled():
             # Marks the error as seen; who needs it asks the task again.
             task.exception()
-
-
-async def _next(frames: Frames) -> bytes | None:
-    return await anext(frames, None)
 
 
 async def _disconnected(receive: Receive) -> None:

@@ -33,7 +33,7 @@ async def ask(
     )
     run = RunKey(session_id=turn.session_id, run_id=turn.run_id)
     watch = Watch(owner=caller.owner, run=run, position=START, pauses_end=True)
-    return context.stream(await context.follower.open(watch))
+    return context.stream(context.follower.follow(watch))
 
 
 def turn_request(body: wire.ChatRequest, caller: Caller, key: str) -> pb.StartTurnRequest:

@@ -39,7 +39,7 @@ async def resume(
     run = RunKey(session_id=decided.session_id, run_id=decided.run_id)
     position = after(decided.after_sequence)
     watch = Watch(owner=caller.owner, run=run, position=position, pauses_end=True)
-    return context.stream(await context.follower.open(watch))
+    return context.stream(context.follower.follow(watch))
 
 
 @router.get("/sessions/{session_id}/runs/{invocation_id}/checkpoint")

@@ -126,12 +126,11 @@ class Ledger:
             lambda: self._store.conversation(self.run.session_id, self.run.ordinal, turns=turns)
         )
 
-    async def begin(self, key: str, events: Callable[[int], Sequence[NewEvent]]) -> int:
+    def begin(self, key: str, events: Callable[[int], Sequence[NewEvent]]) -> int:
         """Record that an attempt at a step begins; returns its number, from 1."""
         attempt = self.attempts(key) + 1
         step = Step(key=key, input={}, output={}, attempt=attempt, is_done=False)
         self._note(self._entry(step=step, events=events(attempt)))
-        await self.settle()
         return attempt
 
     def record(

@@ -44,10 +44,13 @@ async def write(
     if (known := ledger.output(KEY)) is not None:
         return _draft(known)
 
+    # Begun with the write that led here; one that brought no text is left for the next try.
+    begun = [ledger.begin(KEY, _reset)]
+
     async def attempt() -> Draft:
         pieces = writer.synthesize(question, evidence, report.summary, report.gaps)
         async with aclosing(pieces):
-            return await _streamed(ledger, publisher, pieces)
+            return await _streamed(ledger, publisher, pieces, begun)
 
     async with ledger.working("synthesize", KEY):
         draft = await patiently(PEER, attempt, patience_s=patience_s)
@@ -67,7 +70,10 @@ async def write(
 
 
 async def _streamed(
-    ledger: Ledger, publisher: Publisher, pieces: AsyncGenerator[str | Draft, None]
+    ledger: Ledger,
+    publisher: Publisher,
+    pieces: AsyncGenerator[str | Draft, None],
+    begun: list[int],
 ) -> Draft:
     """Send the pieces on. The attempt is recorded before its first piece can be seen."""
     async with AsyncExitStack() as stack:
@@ -76,7 +82,8 @@ async def _streamed(
             if isinstance(piece, Draft):
                 return piece
             if deltas is None:
-                number = await ledger.begin(KEY, _reset)
+                number = begun.pop() if begun else ledger.begin(KEY, _reset)
+                await ledger.settle()
                 deltas = await stack.enter_async_context(
                     flowing(
                         Deltas(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError
+from asyncpg import UniqueViolationError
 
 from services.orchestrator.checkpoint import Choice
 from services.orchestrator.errors import CheckpointExpired, StaleInterrupt, VersionConflict
@@ -151,7 +151,7 @@ async def test_a_run_has_one_open_question_at_a_time(database: Database) -> None
         INSERT INTO checkpoint (run_id, interrupt_id, kind, state, version, payload, snapshot)
         SELECT run_id, 'interrupt_ext_2', kind, state, version, payload, snapshot FROM checkpoint
     """)
-    with pytest.raises(IntegrityError, match="ix_checkpoint_pending"):
+    with pytest.raises(UniqueViolationError, match="ix_checkpoint_pending"):
         await database.fetch(second)
 
 
