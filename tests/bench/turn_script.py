@@ -14,14 +14,14 @@ from zocrates.synth.v1 import synth_pb2 as synth
 PAPERS = Path(__file__).parents[2] / "deploy" / "demo" / "papers"
 # Tool steps of the first pass, and of the one that the first checkpoint grants.
 PASSES = (6, 4)
-PASSAGES = 8
-STEP_BYTES = 8_000
-DOCUMENTS = 4
+# A step's reply is 8 kB on the wire: passages of the usual size with the data of their documents.
+PASSAGES = 5
+TEXT_BYTES = 1_330
 ANSWER_WORDS = 600
 DELTAS = 60
 CITATIONS = 12
 # The text of all tool steps has to fit; the shipped ceiling would cut the last of them.
-HARNESS = {"search_harness": {"hard_word_ceiling": 9_000, "word_increment": 4_500}}
+HARNESS = {"search_harness": {"word_increment": 5_000}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ def _text(size: int, sentences: Sequence[str], chance: random.Random) -> str:
 def _result(
     number: int, sentences: Sequence[str], chance: random.Random
 ) -> search.SearchCorpusResponse:
-    texts = [_text(STEP_BYTES // PASSAGES, sentences, chance) for _ in range(PASSAGES)]
+    texts = [_text(TEXT_BYTES, sentences, chance) for _ in range(PASSAGES)]
     return search.SearchCorpusResponse(
         hits=[
             search.Hit(
@@ -90,7 +90,7 @@ def _result(
 
 
 def _passage(number: int, text: str) -> corpus.Passage:
-    document = number // (PASSAGES // DOCUMENTS)
+    document = number // 2
     middle = len(text) // 2
     return corpus.Passage(
         passage_id=f"{random.Random(number).getrandbits(128):032x}",
