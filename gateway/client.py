@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
-from gateway import control, wire
+from gateway import control, holdings, wire
 from gateway.connection import Connection, GatewayAway, NothingThere, Refused, Reply, decoded
 from gateway.location import Location
 from gateway.patience import Patience
@@ -147,9 +147,12 @@ class Client:
         """The checkpoint that a run waits at, with what it is about."""
         return await self._connection.get(f"{_run_path(run)}/checkpoint", control.Checkpoint)
 
-    async def sync(self, *, full: bool = False) -> AsyncGenerator[ServerEvent, None]:
+    async def sync(
+        self, *, full: bool = False, retry_failed: bool = False
+    ) -> AsyncGenerator[ServerEvent, None]:
         """Bring the index up to date and give its progress; a running sync is joined."""
-        stream = self._connection.stream("POST", "/library/sync", body={"full": full})
+        body = {"full": full, "retry_failed": retry_failed}
+        stream = self._connection.stream("POST", "/library/sync", body=body)
         async with aclosing(stream) as events:
             async for event in events:
                 yield event
@@ -157,6 +160,16 @@ class Client:
     async def library(self) -> wire.Library:
         """The state of the library."""
         return await self._connection.get("/library", wire.Library)
+
+    async def choose_source(self, choice: holdings.SourceChoice) -> None:
+        """Have the library read from another place from now on."""
+        body = choice.model_dump(exclude_none=True)
+        async with self._connection.sent("PUT", "/library/source", json=body):
+            pass
+
+    async def held(self) -> holdings.Holdings:
+        """Everything that a scope can name, with exact counts."""
+        return await self._connection.get("/library/collections", holdings.Holdings)
 
     async def sessions(self, *, limit: int = 20, cursor: str | None = None) -> wire.SessionList:
         """One page of the sessions, the latest first."""

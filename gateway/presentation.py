@@ -122,6 +122,10 @@ def library_lines(library: wire.Library) -> Iterable[str]:
     for source in library.sources:
         kind = "demo library of invented papers" if source.demo else source.kind
         yield f"Source     {kind}{f', {source.location}' if source.location else ''}"
+        if source.program:
+            yield f"           {one_line(source.program, 80)}"
+        for notice in source.notices:
+            yield f"Note       {one_line(notice, 300)}"
     if not library.sources:
         yield "Source     none is set"
     counts = library.counts
@@ -130,12 +134,17 @@ def library_lines(library: wire.Library) -> Iterable[str]:
         f"Read       {counts.read_in_full:,} in full, {counts.read_in_part:,} in part, "
         f"{counts.abstract_only:,} by abstract only, {counts.unreadable:,} not readable"
     )
+    if library.duplicates:
+        yield f"Folded     {library.duplicates:,} records of works that are here twice"
     yield f"Passages   {counts.passages:,}, vectors for {library.vectors.done:,} of them"
     when = library.synced_at
     yield f"Synced     {when.astimezone():%Y-%m-%d %H:%M}" if when else "Synced     not yet"
     if library.running is not None:
         running = library.running
         yield f"Running    {running.phase} {running.done:,} of {running.total:,}"
+    if library.unfinished is not None:
+        cut = library.unfinished
+        yield f"Cut short  {cut.done:,} of {cut.total:,}; the next sync goes on there"
     if library.last_error:
         yield f"Failed     {one_line(library.last_error, 300)}"
     if library.skipped:
