@@ -6,6 +6,7 @@ did not end with an answer, 4 the run waits for a decision, 130 interrupted.
 
 import asyncio
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Coroutine, Iterable
@@ -44,6 +45,14 @@ Data = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
 AsEvents = Annotated[bool, typer.Option("--json", help="One event a line.")]
+
+
+def _an_id(value: str | None) -> str | None:
+    if value is not None and not re.fullmatch("[0-9a-f]{32}", value):
+        raise typer.BadParameter(f"{value!r} is no id; `zocrates sessions` lists the sessions.")
+    return value
+
+
 class SourceKind(Enum):
     """How a library is read."""
 
@@ -52,9 +61,14 @@ class SourceKind(Enum):
     WEB_API = "web_api"
 
 
-SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
+SessionId = Annotated[
+    str, typer.Argument(metavar="SESSION", help="The session's id.", callback=_an_id)
+]
 RunChoice = Annotated[
-    str | None, typer.Argument(metavar="[RUN]", help="One of its runs instead of the last one.")
+    str | None,
+    typer.Argument(
+        metavar="[RUN]", help="One of its runs instead of the last one.", callback=_an_id
+    ),
 ]
 
 
@@ -62,7 +76,8 @@ RunChoice = Annotated[
 def ask(
     question: Annotated[str, typer.Argument(help="The question; - reads it from standard input.")],
     session: Annotated[
-        str | None, typer.Option("--session", metavar="ID", help="Go on in this session.")
+        str | None,
+        typer.Option("--session", metavar="ID", help="Go on in this session.", callback=_an_id),
     ] = None,
     as_json: AsEvents = False,
     data: Data = None,
@@ -191,7 +206,8 @@ def library(
 @app.command()
 def sessions(
     session: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Show this session whole.")
+        str | None,
+        typer.Argument(metavar="[ID]", help="Show this session whole.", callback=_an_id),
     ] = None,
     as_json: AsJson = False,
     data: Data = None,

@@ -92,10 +92,11 @@ def ending_lines(answer: events.Answer) -> Iterable[str]:
         yield "Sources"
         for citation in answer.citations:
             yield from source_lines(citation)
-    if answer.gaps:
+    # An answer that names a gap itself needs no list that names it again.
+    if gaps := [gap for gap in answer.gaps if gap not in answer.markdown]:
         yield ""
         yield "Not found in this library"
-        for gap in answer.gaps:
+        for gap in gaps:
             yield f"  - {one_line(gap, 300)}"
     if answer.usage is not None:
         yield ""
@@ -178,6 +179,8 @@ def session_lines(session: wire.Session) -> Iterable[str]:
     for message in session.messages:
         yield ""
         yield f"> {one_line(message.prompt, 500)}"
+        # What `zocrates rewind` and `cancel` take to mean this one.
+        yield f"  run {message.invocation_id}"
         yield ""
         if message.answer is not None:
             yield from answer_lines(message.answer)
