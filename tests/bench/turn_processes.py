@@ -60,7 +60,7 @@ class Stand:
             await asyncio.wait_for(channel.channel_ready(), START_S)
         await self._run("gateway", "gateway", self._gateway(), sampled)
         async with asyncio.timeout(START_S):
-            while not await _listens(self.gateway_port):
+            while not await _listens(self.gateway_port):  # noqa: ASYNC110 (another process)
                 await asyncio.sleep(0.05)
 
     async def stop(self) -> None:

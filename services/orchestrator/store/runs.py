@@ -214,11 +214,22 @@ class Runs:
         return int(row.runs)
 
 
+def title_of(prompt: str) -> str:
+    """The first words of a prompt on one line; what is left out is told by an ellipsis."""
+    line = " ".join(prompt.split())
+    if len(line) <= TITLE_CHARACTERS:
+        return line
+    cut = line[: TITLE_CHARACTERS - 1]
+    # At a word, unless the script has none that end there.
+    at = cut.rfind(" ", TITLE_CHARACTERS // 2)
+    return f"{cut[:at] if at > 0 else cut}…"
+
+
 def _new(turn: Turn, session_id: str, run_id: str, request: Request) -> dict[str, Any]:
     return {
         "id": run_id,
         "session_id": session_id,
-        "title": " ".join(turn.prompt.split())[:TITLE_CHARACTERS],
+        "title": title_of(turn.prompt),
         "prompt": turn.prompt,
         "active_items": as_json(list(turn.active_items)),
         "scope": as_json(turn.scope),
