@@ -5,6 +5,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 T ?= tests
 ARGS ?=
+RUNS ?= 200
+SEED ?=
 WORKERS ?= 2
 TORCH_INDEX ?=
 PROTOS := $(shell find protos/zocrates -name '*.proto' 2>/dev/null)
@@ -65,6 +67,9 @@ test-e2e: setup ## Run the tests of the whole stack
 
 check: lint types arch test ## Everything that CI runs
 
+chaos: setup ## Kill everything again and again under RUNS=200 runs and count what was lost; SEED= repeats
+	$(BIN)/python -m tests.chaos $(RUNS) $(SEED)
+
 ##@ Measure
 
 bench-first-answer: setup ## Start-up, first answer, memory and orchestration cost, for docs/benchmarks.md
@@ -78,4 +83,4 @@ bench-offline: setup ## How often the writer without a model is right on questio
 help: ## Print this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: setup run proto models fmt lint types arch test test-unit test-integration test-e2e check bench-first-answer bench-offline help
+.PHONY: setup run proto models fmt lint types arch test test-unit test-integration test-e2e check chaos bench-first-answer bench-offline help

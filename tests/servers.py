@@ -8,7 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -53,9 +53,12 @@ def reachable_folder() -> Iterator[Path]:
 class PostgresServer:
     """A cluster that a test may also kill and start again."""
 
-    def __init__(self, postgres: Postgres, port: int, *, durable: bool = False) -> None:
+    def __init__(
+        self, postgres: Postgres, port: int, *, durable: bool = False, options: Sequence[str] = ()
+    ) -> None:
         self._postgres = postgres
         self._port = port
+        self._options = options
         # Tests need no protection from a power cut; measurements must pay for it.
         self._fsync = "on" if durable else "off"
         self._process: subprocess.Popen[bytes] | None = None
@@ -64,6 +67,12 @@ class PostgresServer:
         """What SQLAlchemy connects to."""
         url = make_url(self._postgres.url(self._port)).set(database=database)
         return url.render_as_string(hide_password=False)
+
+    @property
+    def pid(self) -> int:
+        """The process that all others of the server descend from."""
+        assert self._process is not None, "the server does not run"
+        return self._process.pid
 
     def start(self) -> None:
         """Start, and wait until connections are accepted."""
@@ -74,6 +83,7 @@ class PostgresServer:
                     *self._postgres.command(self._port),
                     f"--fsync={self._fsync}",
                     "--max_connections=120",
+                    *self._options,
                 ],
                 cwd=self._postgres.folder,
                 stderr=subprocess.DEVNULL,
@@ -111,6 +121,12 @@ class NatsServer:
         self._folder = folder
         self._port = port
         self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """The server's process."""
+        assert self._process is not None, "the server does not run"
+        return self._process.pid
 
     @property
     def url(self) -> str:

@@ -100,6 +100,10 @@ export function createConversation({ onCitation, onSession, onRewound, onIdle, o
 			return;
 		}
 		live = null;
+		if (turn.view.state === 'DELETED') {
+			// What is asked next begins a session of its own.
+			session = null;
+		}
 		onMode('idle');
 		onIdle();
 	}
@@ -164,7 +168,7 @@ export function createConversation({ onCitation, onSession, onRewound, onIdle, o
 		turns.lastChild?.scrollIntoView({ block: 'start' });
 	}
 
-	return { node, clear, leave, open, ask: askQuestion, isBusy: () => live !== null };
+	return { node, clear, leave, open, ask: askQuestion, isBusy: () => live !== null, isOf: id => session === id };
 }
 
 /** A turn whose view can be set as often as one likes; it is drawn once a frame. */

@@ -37,6 +37,23 @@ export function read(path) {
 	return send('GET', path);
 }
 
+/** Give a session another title; gives the session as it stands in the list. */
+export function rename(sessionId, title) {
+	return send('PATCH', `/sessions/${sessionId}`, { body: { title } });
+}
+
+/** Delete a session with all its runs; one that is gone already is gone. */
+export async function remove(sessionId) {
+	try {
+		await request('DELETE', `/sessions/${sessionId}`);
+	}
+	catch (error) {
+		if (error.status !== 404) {
+			throw error;
+		}
+	}
+}
+
 /** The progress reports of a sync. */
 export async function* sync() {
 	yield* readFrames(await request('POST', '/library/sync', { body: {} }));

@@ -10,7 +10,15 @@ import { createSessionList } from './session_list.mjs';
 let at = id => document.getElementById(id);
 let passages = createPassageDialog();
 let library = createLibrary();
-let sessions = createSessionList({ onOpen: open, onFailure: tellTrouble });
+let sessions = createSessionList({
+	onOpen: open,
+	onDeleted: (id) => {
+		if (conversation.isOf(id)) {
+			startNew();
+		}
+	},
+	onFailure: tellTrouble,
+});
 let conversation = createConversation({
 	onCitation: (citation, invocationId) => passages.open(citation, invocationId),
 	onSession: (id) => {

@@ -1,62 +1,109 @@
-// Earlier sessions, the latest first.
+// Earlier sessions, the latest first: found by title, opened, renamed, deleted.
 
 import { fill, h, show } from './elements.mjs';
-import { read } from './gateway.mjs';
+import { read, remove, rename } from './gateway.mjs';
+import { beginning, changing, deleted, emptiness, left, newRows, renamed, withPage } from './session_rows.mjs';
+import { createRow } from './session_row.mjs';
 
 const PAGE = 30;
+const TYPING_MS = 200;
 
-/** The list; `refresh` reads it anew, `select` marks the open session. */
-export function createSessionList({ onOpen, onFailure }) {
+/** The list; `refresh` reads it anew, `select` marks the open session, `onDeleted` tells of one that is gone. */
+export function createSessionList({ onOpen, onDeleted, onFailure }) {
 	let items = h('ul', { class: 'session-items' });
 	let more = h('button', { type: 'button', class: 'quiet', hidden: true, onclick: () => readMore().catch(onFailure) }, 'Older');
-	let empty = h('p', { class: 'notice' }, 'No questions yet.');
-	let node = h('div', {}, empty, items, more);
-	let sessions = [];
-	let cursor = null;
-	let selected = null;
+	let empty = h('p', { class: 'notice', role: 'status' });
+	let search = h('input', { type: 'search', class: 'session-search', placeholder: 'Find a session', 'aria-label': 'Find a session by its title', maxlength: 200, oninput: searchSoon });
+	let node = h('div', {}, search, empty, items, more);
+	let rows = newRows();
+	let readings = 0;
+	let typing = null;
 
-	function draw() {
-		fill(items, sessions.map(session => h(
-			'li',
-			{},
-			h('button', {
-				type: 'button',
-				class: 'session',
-				'aria-current': session.id === selected ? 'true' : null,
-				onclick: () => Promise.resolve(onOpen(session.id)).catch(onFailure),
-			}, h('span', { class: 'session-title' }, session.title), h('time', { datetime: session.updated_at }, day(session.updated_at))),
-		)));
-		show(empty, sessions.length === 0);
-		show(more, cursor !== null);
+	let row = createRow({
+		onOpen: id => Promise.resolve(onOpen(id)).catch(onFailure),
+		onBegin: (id, doing) => set(beginning(rows, id, doing), { isFocused: true }),
+		onTyped: (title) => {
+			// Not drawn anew: the field holds it already.
+			rows = changing(rows, { title });
+		},
+		onLeave() {
+			let { id, doing } = rows.row;
+			set(left(rows));
+			focusOn(id, doing);
+		},
+		onRename: () => change(async ({ id, title }) => {
+			let session = await rename(id, title);
+			set(renamed(rows, session));
+			focusOn(id, 'rename');
+		}),
+		onDelete: () => change(async ({ id }) => {
+			await remove(id);
+			set(deleted(rows, id));
+			search.focus();
+			onDeleted(id);
+		}),
+	});
+
+	function set(next, { isFocused = false } = {}) {
+		let isHere = isFocused || items.contains(document.activeElement);
+		rows = next;
+		fill(items, rows.sessions.map(session => row(session, rows)));
+		let text = emptiness(rows);
+		fill(empty, text);
+		show(empty, text !== null);
+		show(search, rows.sessions.length > 0 || rows.query !== '');
+		show(more, rows.cursor !== null);
+		if (isHere && rows.row) {
+			items.querySelector('[data-first]')?.focus();
+		}
 	}
 
-	async function refresh() {
-		let page = await read(`/sessions?limit=${PAGE}`);
-		({ sessions, next_cursor: cursor } = page);
-		draw();
+	function focusOn(id, doing) {
+		items.querySelector(`[data-session="${id}"] [data-doing="${doing}"]`)?.focus();
 	}
 
-	async function readMore() {
-		let page = await read(`/sessions?limit=${PAGE}&cursor=${encodeURIComponent(cursor)}`);
-		sessions = [...sessions, ...page.sessions];
-		cursor = page.next_cursor;
-		draw();
+	async function change(doIt) {
+		set(changing(rows, { isBusy: true, refusal: null }));
+		try {
+			await doIt(rows.row);
+		}
+		catch (error) {
+			set(changing(rows, { isBusy: false, refusal: error.message }), { isFocused: true });
+		}
+	}
+
+	function searchSoon() {
+		clearTimeout(typing);
+		typing = setTimeout(() => {
+			rows = { ...rows, query: search.value.trim() };
+			refresh().catch(onFailure);
+		}, TYPING_MS);
+	}
+
+	async function readPage(cursor) {
+		readings += 1;
+		let reading = readings;
+		let wanted = new URLSearchParams({ limit: PAGE, query: rows.query, ...cursor && { cursor } });
+		let page = await read(`/sessions?${wanted}`);
+		// An answer that was overtaken by a later one is about other words.
+		if (reading === readings) {
+			set(withPage(rows, page, { isMore: Boolean(cursor) }));
+		}
+	}
+
+	function refresh() {
+		return readPage(null);
+	}
+
+	function readMore() {
+		return readPage(rows.cursor);
 	}
 
 	return {
 		node,
 		refresh,
 		select(id) {
-			selected = id;
-			draw();
+			set({ ...rows, selected: id });
 		},
 	};
-}
-
-function day(time) {
-	let date = new Date(time);
-	let isToday = date.toDateString() === new Date().toDateString();
-	return isToday
-		? date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
-		: date.toLocaleDateString([], { day: 'numeric', month: 'short' });
 }

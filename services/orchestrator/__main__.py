@@ -24,8 +24,11 @@ def main() -> int:
             name = "_".join(str(part) for part in problem["loc"]).upper()
             print(f"ORCHESTRATOR_{name}: {problem['msg']}.", file=sys.stderr)
         return 2
-    except (ConfigError, BadNumber) as error:
+    except ConfigError as error:
         print(error, file=sys.stderr)
+        return 2
+    except BadNumber as error:
+        print(f"In the configuration file {str(settings.config_file)!r}: {error}", file=sys.stderr)
         return 2
 
     async def work(stop: asyncio.Event) -> None:

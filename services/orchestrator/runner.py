@@ -19,6 +19,8 @@ from services.orchestrator.store.runs import Runs
 WORK_SUBJECT = "zocrates.work"
 WITHDRAWAL_SUBJECT = "zocrates.withdrawal"
 UNKNOWN_SCHEMA_S = 60.0
+# How often is looked whether NATS is there, until it was once.
+NATS_LOOK_S = 0.25
 
 log = EventLog(__name__)
 
@@ -137,9 +139,12 @@ class Runner:
     async def _release(self, run: ClaimedRun) -> None:
         try:
             await self._runs.release(run.lease)
-            log.info("run_handed_over", run_id=run.id)
         except DatabaseDown as error:
             log.warning("lease_left_to_expire", run_id=run.id, cause=error.cause)
+            return
+        log.info("run_handed_over", run_id=run.id)
+        with suppress(BusDown):  # everybody polls
+            await self._bus.publish(WORK_SUBJECT, b"")
 
     async def _keep_leases(self, standing: Standing) -> None:
         """Renew all leases with one statement; a run whose epoch is gone is dropped.
@@ -207,7 +212,7 @@ class Runner:
             self.check()
 
         for subject, hint in ((WORK_SUBJECT, work), (WITHDRAWAL_SUBJECT, withdrawal)):
-            await when_up(self._bus, partial(self._bus.subscribe, subject, hint), self._pace.poll_s)
+            await when_up(self._bus, partial(self._bus.subscribe, subject, hint))
 
     async def _wake_at(self, until: asyncio.Event) -> None:
         await until.wait()
@@ -222,7 +227,7 @@ async def _event_or_timeout(event: asyncio.Event, seconds: float) -> None:
     event.clear()
 
 
-async def when_up(bus: Bus, operation: Callable[[], Awaitable[object]], pause_s: float) -> None:
+async def when_up(bus: Bus, operation: Callable[[], Awaitable[object]]) -> None:
     """Do it once NATS can be reached."""
     while True:
         if bus.is_connected:
@@ -232,4 +237,4 @@ async def when_up(bus: Bus, operation: Callable[[], Awaitable[object]], pause_s:
                 log.warning("bus_waits", cause=str(error))
             else:
                 return
-        await asyncio.sleep(pause_s)
+        await asyncio.sleep(NATS_LOOK_S)

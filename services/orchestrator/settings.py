@@ -56,15 +56,16 @@ class Settings(ProcessSettings):
 def read_config(path: Path) -> dict[str, Any]:
     """The file's `search_harness` section, not yet validated; raises ConfigError."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        # Some editors begin a file with a byte order mark.
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise ConfigError(
             f"The configuration file {str(path)!r} is missing; "
             "name one in ORCHESTRATOR_CONFIG_FILE."
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(
-            f"The configuration file {str(path)!r} cannot be read: {error}"
+            f"The configuration file {str(path)!r} cannot be read: {error}."
         ) from error
     section = content.get("search_harness") if isinstance(content, dict) else None
     if not isinstance(section, dict):

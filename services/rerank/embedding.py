@@ -1,6 +1,5 @@
 """The stand-in for a cross-encoder: cosines of the exported embedding model, without torch."""
 
-import os
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -8,15 +7,18 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
-from pydantic import BaseModel, ValidationError
 from tokenizers import Tokenizer
 
 from services.chassis.words import sentences
-from services.rerank.scoring import Identity, Kind, ModelUnusable, Pair
-
-MODEL_FILE = "model.onnx"
-TOKENIZER_FILE = "tokenizer.json"
-MANIFEST_FILE = "manifest.json"
+from services.rerank.exported import (
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    load_manifest,
+    load_session,
+    load_tokenizer,
+    threads_or_default,
+)
+from services.rerank.scoring import Identity, Kind, Pair
 
 # A statement seldom runs over more sentences than this.
 WINDOW_SENTENCES = 3
@@ -136,60 +138,15 @@ def windows_of(vectors: Sequence[Vector]) -> list[Vector]:
 
 def open_embedding_scorer(folder: Path, *, batch_size: int, threads: int) -> EmbeddingScorer:
     """The stand-in from a folder of exported weights; raises ModelUnusable."""
-    manifest = _load_manifest(folder)
-    embedder = Embedder(
-        _load_session(folder / MODEL_FILE, threads),
-        _load_tokenizer(folder / TOKENIZER_FILE, max_tokens=manifest.max_tokens),
-        batch_size=batch_size,
-    )
-    return EmbeddingScorer(embedder, manifest.model)
-
-
-class Manifest(BaseModel, frozen=True, protected_namespaces=()):
-    """What the export says about itself."""
-
-    model: str
-    max_tokens: int
-
-
-def _load_manifest(folder: Path) -> Manifest:
-    try:
-        return Manifest.model_validate_json((folder / MANIFEST_FILE).read_bytes())
-    except OSError as error:
-        raise ModelUnusable(
-            f"There is no exported embedding model in {folder}; "
-            "make it with `python -m deploy.models`."
-        ) from error
-    except ValidationError as error:
-        raise ModelUnusable(
-            f"{folder / MANIFEST_FILE} is damaged; remove it and run `python -m deploy.models`."
-        ) from error
-
-
-def _load_tokenizer(file: Path, *, max_tokens: int) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_file(str(file))
-    except Exception as error:  # the library raises bare Exception
-        raise ModelUnusable(f"The tokenizer {file} cannot be loaded: {error}.") from error
-    tokenizer.enable_truncation(max_tokens)
+    manifest = load_manifest(folder)
+    tokenizer = load_tokenizer(folder / TOKENIZER_FILE, max_tokens=manifest.max_tokens)
     tokenizer.enable_padding()
-    return tokenizer
-
-
-def _load_session(file: Path, threads: int) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads or min(4, os.cpu_count() or 1)
-    options.inter_op_num_threads = 1
     # The arena keeps the memory of the largest batch for ever; a process that idles should be
     # small.
     options.enable_cpu_mem_arena = False
     # Weights packed a second time for speed would cost another 30 MB for a few per cent.
     options.add_session_config_entry("session.disable_prepacking", "1")
-    # Waiting threads sleep instead of spinning: the processor is shared with the other processes.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # the library's own errors share no public base class
-        raise ModelUnusable(
-            f"The exported embedding model {file} cannot be loaded: {error}."
-        ) from error
+    session = load_session(folder / MODEL_FILE, options, threads=threads_or_default(threads))
+    embedder = Embedder(session, tokenizer, batch_size=batch_size)
+    return EmbeddingScorer(embedder, manifest.model)

@@ -1,12 +1,17 @@
 """The choice of a scorer, and the cross-encoder: a model that reads query and text together."""
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from services.rerank.cross_encoder import (
+    cross_encoder_identity,
+    logistic,
+    open_exported_cross_encoder,
+)
 from services.rerank.embedding import open_embedding_scorer
-from services.rerank.scoring import Identity, Kind, ModelUnusable, Pair, Scorer
+from services.rerank.exported import MANIFEST_FILE, MODEL_FILE
+from services.rerank.scoring import ModelUnusable, Pair, Scorer
 from services.rerank.settings import Device, Settings
 
 CROSS_ENCODER_FOLDER = "cross-encoder"
@@ -21,21 +26,12 @@ class CrossEncoderScorer:
         """Load the model from a folder or by its hub name; raises ModelUnusable."""
         self._model = _load(name, device)
         self._batch_size = batch_size
-        self.identity = Identity(
-            model=name,
-            kind=Kind.CROSS_ENCODER,
-            description=(
-                f"The cross-encoder {name} reads question and text together. It was trained to "
-                "judge relevance; as a "
-                "judge of support it has not passed a calibration."
-            ),
-            calibrated=False,
-        )
+        self.identity = cross_encoder_identity(name)
 
     def relevance(self, pairs: Sequence[Pair]) -> list[float]:
         """The logits of the pairs."""
         scores = self._model.predict(
-            [(pair.claim, _under_heading(pair)) for pair in pairs],
+            [(pair.claim, pair.passage()) for pair in pairs],
             batch_size=self._batch_size,
             activation_fn=_unchanged,
             show_progress_bar=False,
@@ -44,7 +40,7 @@ class CrossEncoderScorer:
 
     def support(self, pairs: Sequence[Pair]) -> list[float]:
         """The logistic function of the logits."""
-        return [_logistic(logit) for logit in self.relevance(pairs)]
+        return [logistic(logit) for logit in self.relevance(pairs)]
 
 
 def open_scorer(settings: Settings) -> Scorer:
@@ -53,6 +49,8 @@ def open_scorer(settings: Settings) -> Scorer:
     installed = settings.models_dir / CROSS_ENCODER_FOLDER
     if settings.model != "auto" or installed.is_dir():
         name = str(installed) if settings.model == "auto" else settings.model
+        if settings.device in ("auto", "cpu") and is_exported(Path(name)):
+            return open_exported_cross_encoder(Path(name), threads=settings.threads)
         return CrossEncoderScorer(name, device=settings.device, batch_size=settings.batch_size)
     if settings.device in ("cuda", "mps"):
         raise ModelUnusable(
@@ -65,6 +63,11 @@ def open_scorer(settings: Settings) -> Scorer:
         batch_size=settings.batch_size,
         threads=settings.threads,
     )
+
+
+def is_exported(folder: Path) -> bool:
+    """Whether the folder of a cross-encoder also holds it as a network that needs no torch."""
+    return (folder / MANIFEST_FILE).is_file() and (folder / MODEL_FILE).is_file()
 
 
 def _load(name: str, device: Device) -> Any:  # the library has no type information
@@ -91,19 +94,9 @@ def _load(name: str, device: Device) -> Any:  # the library has no type informat
     return model
 
 
-def _under_heading(pair: Pair) -> str:
-    return f"{pair.heading}\n{pair.text}" if pair.heading else pair.text
-
-
 def _unchanged(logits: Any) -> Any:
     return logits
 
 
 def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
-def _logistic(value: float) -> float:
-    if value >= 0:
-        return 1 / (1 + math.exp(-value))
-    return math.exp(value) / (1 + math.exp(value))

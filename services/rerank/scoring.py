@@ -21,6 +21,10 @@ class Pair(NamedTuple):
     heading: str = ""
     """The titles that the text stands under."""
 
+    def passage(self) -> str:
+        """The text under its heading, as a cross-encoder reads it."""
+        return f"{self.heading}\n{self.text}" if self.heading else self.text
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:

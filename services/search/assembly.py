@@ -7,18 +7,22 @@ from functools import partial
 
 from services.chassis.server import Register, serve
 from services.chassis.telemetry import EventLog
-from services.search.encoder import Encoder, EncoderUnusable, load_encoder
+from services.search.encoder import Encoder, EncoderUnusable, encoder_threads, load_encoder
 from services.search.encoder_lanes import EncoderLanes, encoder_lanes
 from services.search.engine import Engine
 from services.search.index import Index, local_folder, open_index
 from services.search.index_writer import IndexWriter
 from services.search.library.embedding import Embedder
+from services.search.library.librarian import Librarian, NoLibrarian
+from services.search.library.source_choice import Sources
 from services.search.library.sqlite_snapshot import SqliteSnapshot
-from services.search.library.sync import Librarian, LibrarySync, NoLibrarian, WriterLock
+from services.search.library.sync import LibrarySync
 from services.search.library.text_sync import TextSync
-from services.search.library.watch import library_signature
+from services.search.library.writer_lock import WriterLock
 from services.search.library_servicer import LibraryServicer
+from services.search.library_state import SourceChoice
 from services.search.reading import DocumentReader
+from services.search.scopes import Scopes
 from services.search.servicer import SearchServicer
 from services.search.settings import Settings
 from services.search.text.extraction import Extractor
@@ -26,6 +30,9 @@ from zocrates.search.v1 import search_pb2 as pb
 from zocrates.search.v1 import search_pb2_grpc as rpc
 
 SERVICES = pb.DESCRIPTOR.services_by_name
+
+# Beside the tables, so that whoever deletes an index deletes what was kept to make it.
+SOURCE_CACHE = "source"
 
 log = EventLog(__name__)
 
@@ -48,16 +55,23 @@ async def assembled(settings: Settings) -> AsyncIterator[Mapping[str, Register]]
             open_index(settings.index_uri, cache_bytes=settings.index_cache_bytes)
         )
         (encoder, why), index = await asyncio.gather(loading, opening)
-        lanes = await stack.enter_async_context(encoder_lanes(encoder)) if encoder else None
-        engine = Engine(index, lanes, why)
+        lanes = (
+            await stack.enter_async_context(
+                encoder_lanes(encoder, threads=encoder_threads(settings))
+            )
+            if encoder
+            else None
+        )
+        engine, scopes = Engine(index, lanes, why), Scopes(index)
         librarian = await stack.enter_async_context(_librarian(settings, index, lanes))
         yield {
             SERVICES["SearchService"].full_name: partial(
                 rpc.add_SearchServiceServicer_to_server,
-                SearchServicer(engine, DocumentReader(index)),
+                SearchServicer(engine, DocumentReader(index), scopes),
             ),
             SERVICES["LibraryService"].full_name: partial(
-                rpc.add_LibraryServiceServicer_to_server, LibraryServicer(index, engine, librarian)
+                rpc.add_LibraryServiceServicer_to_server,
+                LibraryServicer(index, engine, scopes, librarian),
             ),
         }
 
@@ -81,22 +95,16 @@ async def _librarian(
     if settings.role == "reader":
         yield NoLibrarian("This process only reads the index; ask the one that writes it.")
         return
-    if settings.library_dir is None:
-        yield NoLibrarian("No Zotero library is set: SEARCH_LIBRARY_DIR names its data folder.")
-        return
     writer = IndexWriter(index)
-    source = SqliteSnapshot(settings.library_dir, settings.base_folder)
     sync = LibrarySync(
         index,
         writer,
-        source,
+        _sources(settings),
         TextSync(index, writer, open_reader=Extractor, readers=settings.readers),
         embedder=Embedder(index, writer, lanes) if lanes else None,
         encoder_id=lanes.encoder_id if lanes else None,
         lock=WriterLock(local_folder(settings.index_uri)),
-        signature=partial(library_signature, settings.library_dir),
         recheck_s=settings.recheck_s,
-        demo=settings.demo,
     )
     async with asyncio.TaskGroup() as group:
         working = group.create_task(sync.run())
@@ -105,3 +113,23 @@ async def _librarian(
         finally:
             # Whatever is half written stays invisible, and the next start continues.
             working.cancel()
+
+
+def _sources(settings: Settings) -> Sources:
+    """What the settings say of where the library is; a wrong setting is told by the first sync."""
+    folder = local_folder(settings.index_uri)
+    beside = folder / SOURCE_CACHE if folder is not None else None
+    configured = SourceChoice(
+        kind=settings.source,
+        data_dir=str(settings.library_dir or ""),
+        server=settings.server,
+        base_folder=str(settings.base_folder or ""),
+    )
+    is_named = settings.library_dir is not None or settings.source != SqliteSnapshot.kind
+    return Sources(
+        configured=configured if is_named else None,
+        cache_dir=settings.cache_dir or beside,
+        web_key=settings.web_key.get_secret_value(),
+        is_demo_library=settings.demo,
+        is_changeable=settings.source_changeable,
+    )

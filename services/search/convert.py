@@ -1,6 +1,7 @@
 """Between the wire and the values of search, both ways."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 from services.chassis.errors import InvalidRequest
 from services.search.engine import ScoredPassage, SearchResult
@@ -13,6 +14,8 @@ from services.search.index_rows import (
     Reading,
 )
 from services.search.library.progress import Progress
+from services.search.library_state import Unfinished
+from services.search.listing import Choices, Count, DocumentPage
 from services.search.quotes import Leaf, MatchKind, QuoteMatch
 from services.search.reading import ReadPassages
 from services.search.scope import Scope
@@ -21,6 +24,9 @@ from zocrates.search.v1 import search_pb2 as pb
 
 KINDS = {
     Kind.PDF: corpus.DOCUMENT_KIND_PDF,
+    Kind.WEB_PAGE: corpus.DOCUMENT_KIND_WEB_PAGE,
+    Kind.EPUB: corpus.DOCUMENT_KIND_EPUB,
+    Kind.TEXT: corpus.DOCUMENT_KIND_TEXT,
     Kind.ABSTRACT: corpus.DOCUMENT_KIND_ABSTRACT,
     Kind.NOTE: corpus.DOCUMENT_KIND_NOTE,
     Kind.ANNOTATION: corpus.DOCUMENT_KIND_ANNOTATION,
@@ -45,6 +51,7 @@ def scope_of(scope: corpus.Scope) -> Scope:
             if scope.HasField("items")
             else None
         ),
+        searches=_selection(scope.saved_searches) if scope.HasField("saved_searches") else None,
     )
 
 
@@ -170,6 +177,7 @@ def page_match_to_proto(match: QuoteMatch, leaf: Leaf, document_id: str) -> pb.Q
         start=match.start,
         end=match.end,
         text=match.text,
+        score=match.score,
     )
 
 
@@ -185,6 +193,7 @@ def passage_match_to_proto(match: QuoteMatch, passage: corpus.Passage) -> pb.Quo
         start=match.start,
         end=match.end,
         text=match.text,
+        score=match.score,
     )
 
 
@@ -196,6 +205,71 @@ def progress_to_proto(progress: Progress) -> pb.SyncProgress:
         total=progress.total,
         current=progress.current,
         error=progress.error,
+    )
+
+
+def unfinished_to_proto(unfinished: Unfinished) -> pb.SyncProgress:
+    """A sync that was cut short."""
+    return pb.SyncProgress(
+        phase=pb.SYNC_PHASE_TEXT,
+        done=unfinished.done,
+        total=unfinished.total,
+        current=unfinished.current,
+    )
+
+
+def choices_to_proto(found: Choices) -> pb.ListCollectionsResponse:
+    """What a scope can name."""
+    return pb.ListCollectionsResponse(
+        libraries=[
+            pb.LibraryEntry(library=name, title=title, count=count_to_proto(count))
+            for name, title, count in found.libraries
+        ],
+        collections=[
+            pb.CollectionEntry(
+                collection=one.path,
+                name=one.name,
+                parent=one.parent,
+                count=count_to_proto(count),
+            )
+            for one, count in found.collections
+        ],
+        saved_searches=[
+            pb.SavedSearchEntry(
+                saved_search=one.path,
+                name=one.name,
+                count=count_to_proto(count),
+                unsupported=one.unsupported,
+            )
+            for one, count in found.searches
+        ],
+        tags=[
+            pb.TagEntry(library=library, tag=tag, automatic=automatic, count=count_to_proto(count))
+            for library, tag, automatic, count in found.tags
+        ],
+    )
+
+
+def count_to_proto(count: Count) -> pb.ScopeCount:
+    """How much a part of the library holds."""
+    return pb.ScopeCount(items=count.items, documents=count.documents)
+
+
+def document_page_to_proto(
+    page: DocumentPage, aliases: Mapping[str, str]
+) -> pb.ListDocumentsResponse:
+    """A page of documents, each with the keys that it also goes by."""
+    others: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for path, kept in sorted(aliases.items()):
+        library, _, key = path.rpartition("/")
+        others[library, kept].append(key)
+    return pb.ListDocumentsResponse(
+        documents=[
+            pb.DocumentEntry(document=document_to_proto(one), alias_keys=others.get(one.item, ()))
+            for one in page.documents
+        ],
+        count=count_to_proto(page.count),
+        next_cursor=page.next_cursor,
     )
 
 
@@ -212,6 +286,11 @@ def skips_to_proto(documents: Iterable[IndexedDocument]) -> list[pb.Skip]:
         for document in sorted(documents, key=lambda one: (one.title, one.document_id))
         if document.skip
     ]
+
+
+def selection_of(request: pb.ListCollectionsRequest) -> frozenset[str] | None:
+    """The libraries of a request; None when it names none."""
+    return _selection(request.libraries) if request.HasField("libraries") else None
 
 
 def _selection(selection: corpus.Selection) -> frozenset[str]:

@@ -14,7 +14,6 @@ from tokenizers import Tokenizer
 from services.search.settings import Settings
 
 EMBEDDING_FOLDER = "embedding"
-NETWORK = "model.onnx"
 TOKENIZER = "tokenizer.json"
 MANIFEST = "manifest.json"
 
@@ -43,31 +42,32 @@ class Encoder(Protocol):
 
 
 class OnnxEncoder:
-    """The exported network, which holds pooling and normalisation itself."""
+    """The exported network, which holds pooling and normalisation itself.
 
-    def __init__(self, folder: Path, *, threads: int) -> None:
+    It runs on the thread that calls it, so that several calls run side by side.
+    """
+
+    def __init__(self, folder: Path) -> None:
         """Load the network; raises EncoderUnusable."""
         manifest = _manifest(folder)
         self.encoder_id = str(manifest["encoder_id"])
         self.dimensions = int(str(manifest["dimensions"]))
         self._tokenizer = _tokenizer(folder / TOKENIZER, int(str(manifest["max_tokens"])))
-        self._session = _session(folder / NETWORK, threads)
-        # Without it the memory of the largest batch is kept for ever.
-        self._returning = onnxruntime.RunOptions()
-        self._returning.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+        self._session = _session(folder / str(manifest["network"]))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """One row per text, L2-normalised."""
-        if not texts:
-            return np.empty((0, self.dimensions), dtype=np.float32)
-        encodings = self._tokenizer.encode_batch(list(texts))
-        feed = {
-            "input_ids": np.array([one.ids for one in encodings], dtype=np.int64),
-            "attention_mask": np.array([one.attention_mask for one in encodings], dtype=np.int64),
-            "token_type_ids": np.array([one.type_ids for one in encodings], dtype=np.int64),
-        }
-        options = self._returning if len(texts) > 1 else None
-        return np.asarray(self._session.run(None, feed, options)[0], dtype=np.float32)
+        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        # One text a run: nothing is padded, which more than pays for the smaller matrices, and a
+        # vector does not depend on the texts that were embedded beside it.
+        for place, encoding in enumerate(self._tokenizer.encode_batch(list(texts))):
+            feed = {
+                "input_ids": np.array([encoding.ids], dtype=np.int64),
+                "attention_mask": np.array([encoding.attention_mask], dtype=np.int64),
+                "token_type_ids": np.array([encoding.type_ids], dtype=np.int64),
+            }
+            rows[place] = self._session.run(None, feed)[0][0]
+        return rows
 
 
 class SentenceTransformerEncoder:
@@ -100,19 +100,29 @@ def load_encoder(settings: Settings) -> Encoder:
     if settings.model:
         return SentenceTransformerEncoder(settings.model, device=settings.device)
     folder = settings.models_dir / EMBEDDING_FOLDER
-    return OnnxEncoder(folder, threads=settings.encoder_threads or min(4, os.cpu_count() or 1))
+    return OnnxEncoder(folder)
+
+
+def encoder_threads(settings: Settings) -> int:
+    """How many texts are embedded side by side: a model that torch runs has threads of its own."""
+    if settings.model:
+        return 1
+    return settings.encoder_threads or min(4, os.cpu_count() or 1)
 
 
 def _manifest(folder: Path) -> dict[str, object]:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        missing = {"encoder_id", "dimensions", "max_tokens"} - set(manifest)
+        missing = {"encoder_id", "dimensions", "max_tokens", "network"} - set(manifest)
     except (OSError, ValueError, TypeError) as error:
         raise EncoderUnusable(
             f"No exported embedding model is in {folder}; run `python -m deploy.models` ({error})."
         ) from error
     if missing:
-        raise EncoderUnusable(f"{folder / MANIFEST} does not name {', '.join(sorted(missing))}.")
+        raise EncoderUnusable(
+            f"{folder / MANIFEST} does not name {', '.join(sorted(missing))}; "
+            "run `python -m deploy.models` again."
+        )
     return dict(manifest)
 
 
@@ -122,16 +132,14 @@ def _tokenizer(file: Path, max_tokens: int) -> Tokenizer:
     except Exception as error:  # the library raises bare Exception for a malformed file
         raise EncoderUnusable(f"The tokenizer {file} cannot be read: {error}.") from error
     tokenizer.enable_truncation(max_tokens)
-    tokenizer.enable_padding()
+    tokenizer.no_padding()
     return tokenizer
 
 
-def _session(file: Path, threads: int) -> onnxruntime.InferenceSession:
+def _session(file: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    # Waiting threads sleep instead of spinning: the processor is shared with other processes.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the library's own errors share no public base class

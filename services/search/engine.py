@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from services.search.encoder_lanes import EncoderLanes
-from services.search.errors import InvalidQuery, UnknownScope
+from services.search.errors import InvalidQuery
 from services.search.fusion import Fused, at_most, fuse
 from services.search.index import Index
 from services.search.index_rows import Documents, Found, IndexedDocument, IndexedPassage
@@ -53,9 +53,8 @@ class Engine:
         self._why = why
 
     async def search(self, query: str, scope: Scope, limit: int) -> SearchResult:
-        """The best passages for a query within a scope; raises InvalidQuery, UnknownScope."""
+        """The best passages for a query within a scope; raises InvalidQuery."""
         text = valid_query(query)
-        await self._require_known(scope)
         documents = await self._index.documents()
         result = await self._search(text, scope, limit, documents)
         # A document that was replaced, and whose old rows were swept, meanwhile is in no version
@@ -92,18 +91,6 @@ class Engine:
         active = await self._index.active_encoder()
         # Vectors of replaced passages are counted until they are swept.
         return (min(await self._index.vectors_done(active), total) if active else 0), total
-
-    async def _require_known(self, scope: Scope) -> None:
-        if not scope.libraries and not scope.collections:
-            return
-        state = await self._index.state()
-        for kind, wanted, known in (
-            ("library", scope.libraries, state.libraries),
-            ("collection", scope.collections, state.collections),
-        ):
-            unknown = sorted((wanted or frozenset()).difference(known))
-            if unknown:
-                raise UnknownScope(f"The index knows no {kind} {unknown[0]!r}.", unknown=unknown[0])
 
     async def _why_degraded(self) -> str:
         """Why vectors cannot be searched; empty when they can."""

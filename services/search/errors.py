@@ -19,6 +19,18 @@ class UnknownScope(ServiceError):
     code, reason = grpc.StatusCode.NOT_FOUND, "UNKNOWN_SCOPE"
 
 
+class UnsupportedSearch(ServiceError):
+    """The scope names a saved search with conditions that only Zotero can evaluate."""
+
+    code, reason = grpc.StatusCode.FAILED_PRECONDITION, "UNSUPPORTED_SEARCH"
+
+
+class InvalidCursor(ServiceError):
+    """The cursor of a list is none that this list gave."""
+
+    code, reason = grpc.StatusCode.INVALID_ARGUMENT, "INVALID_CURSOR"
+
+
 class UnknownDocument(ServiceError):
     """No visible document has this id."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from services.search import index_schema as schema
+from services.search.analysis import query_terms
 from services.search.errors import IndexUnusable
 from services.search.index_import import import_lancedb
 from services.search.index_rows import (
@@ -23,8 +24,8 @@ from services.search.index_rows import (
     IndexedPage,
     IndexedPassage,
     IndexedSection,
-    LibraryState,
 )
+from services.search.library_state import LibraryState, state_of
 
 if TYPE_CHECKING:
     from lancedb.db import AsyncConnection
@@ -51,6 +52,7 @@ class Index:
         self._loading = asyncio.Lock()
         self._kept: dict[str, str] = {}
         self._manifest_version = -1
+        self._state, self._state_text = LibraryState(), ""
         self._vectors: dict[str, AsyncTable] = {}
 
     async def documents(self) -> Documents:
@@ -105,8 +107,11 @@ class Index:
         """The passages of the documents `within` with the highest BM25 scores."""
         from lancedb.query import MatchQuery
 
-        # A match query takes any text: nothing in it is an operator.
-        match = MatchQuery(query, "searchable")  # type: ignore[call-arg]  # defaults unseen by mypy
+        wanted = query_terms(query)
+        if not wanted:
+            return []
+        # A term that is repeated counts as often; nothing in a match query is an operator.
+        match = MatchQuery(" ".join(wanted), "terms")  # type: ignore[call-arg]  # defaults unseen by mypy
 
         async def retrieve(where: str | None, count: int) -> list[Found]:
             search = self.passages_table.query().nearest_to_text(match)
@@ -177,8 +182,11 @@ class Index:
 
     async def state(self) -> LibraryState:
         """What the last sync left about the library."""
-        kept = (await self._manifest()).get(STATE_KEY)
-        return schema.state_of(kept) if kept else LibraryState()
+        kept = (await self._manifest()).get(STATE_KEY, "")
+        if kept != self._state_text:
+            # Asked at every query, changed at syncs only.
+            self._state, self._state_text = state_of(kept) if kept else LibraryState(), kept
+        return self._state
 
     async def _manifest(self) -> dict[str, str]:
         version = await self.manifest_table.version()
@@ -280,10 +288,17 @@ async def open_index(uri: str, *, cache_bytes: int) -> AsyncIterator[Index]:
 async def _open_tables(connection: "AsyncConnection") -> "dict[str, AsyncTable]":
     from lancedb.index import FTS, BTree
 
-    # ICU splits every script into words, also those written without spaces.
-    words = FTS(base_tokenizer="icu", language="English", stem=True, remove_stop_words=True)
+    # What is a word was decided by our own analysis: here spaces divide terms, and nothing is lost.
+    words = FTS(
+        base_tokenizer="whitespace",
+        max_token_length=None,
+        lower_case=False,
+        stem=False,
+        remove_stop_words=False,
+        ascii_folding=False,
+    )
     document: dict[str, FTS | BTree] = {"document_id": BTree()}
-    passage = {"searchable": words, "passage_id": BTree(), **document}
+    passage = {"terms": words, "passage_id": BTree(), **document}
     wanted: list[tuple[str, pa.Schema, dict[str, FTS | BTree]]] = [
         ("documents", schema.DOCUMENTS, document),
         ("passages", schema.PASSAGES, passage),
@@ -292,7 +307,9 @@ async def _open_tables(connection: "AsyncConnection") -> "dict[str, AsyncTable]"
     ]
     tables = {}
     for name, table_schema, indices in wanted:
-        table = await connection.create_table(name, schema=table_schema, exist_ok=True)
+        table = await connection.create_table(
+            schema.stored_name(name), schema=table_schema, exist_ok=True
+        )
         existing = {column for index in await table.list_indices() for column in index.columns}
         for column, config in indices.items():
             if column not in existing:

@@ -1,7 +1,7 @@
 """What the index holds, as plain values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 
@@ -9,6 +9,9 @@ class Kind(Enum):
     """What kind of text a document is; OTHER is a file of a type that is not read."""
 
     PDF = "pdf"
+    WEB_PAGE = "web_page"
+    EPUB = "epub"
+    TEXT = "text"
     ABSTRACT = "abstract"
     NOTE = "note"
     ANNOTATION = "annotation"
@@ -134,21 +137,6 @@ class Documents:
     def passages(self) -> int:
         """Passages of all documents."""
         return sum(document.passages for document in self.by_id.values())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryState:
-    """What the last complete sync found out about the library as a whole."""
-
-    source_kind: str = ""
-    source_location: str = ""
-    demo: bool = False
-    synced_at_ms: int = 0
-    """Milliseconds since 1970; 0 before the first complete sync."""
-    libraries: tuple[str, ...] = ()
-    collections: frozenset[str] = field(default_factory=frozenset)
-    """`<library>/<key>` of all collections, also the empty ones."""
-    last_error: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

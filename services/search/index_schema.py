@@ -4,12 +4,13 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
 
+from services.search.analysis import ANALYSIS_VERSION, terms
 from services.search.index_rows import (
     IndexedDocument,
     IndexedPage,
@@ -18,7 +19,6 @@ from services.search.index_rows import (
     IndexedSpan,
     IndexedText,
     Kind,
-    LibraryState,
     Reading,
 )
 
@@ -65,10 +65,12 @@ PASSAGES = pa.schema(
         ("words", pa.int32()),
         ("spans", pa.string()),  # JSON
         ("digest", pa.string()),
-        ("searchable", pa.string()),  # title, section titles and text: what BM25 sees
+        ("terms", pa.string()),  # of title, section titles and text: what BM25 sees
     ]
 )
-PASSAGE_COLUMNS = [name for name in PASSAGES.names if name != "searchable"]
+PASSAGE_COLUMNS = [name for name in PASSAGES.names if name != "terms"]
+# How often the words of a title count for each passage under it.
+TITLE_WEIGHT = 2
 
 PAGES = pa.schema(
     [
@@ -93,6 +95,22 @@ def vectors(dimensions: int) -> pa.Schema:
             ("vector", pa.list_(pa.float32(), dimensions)),
         ]
     )
+
+
+# What a library gives is kept in tables that are made anew when their columns or terms change.
+LAYOUT = f"layout{ANALYSIS_VERSION}"
+OF_THE_LIBRARY = ("documents", "passages", "pages")
+
+
+def stored_name(table: str) -> str:
+    """The name that a table is stored under."""
+    return f"{table}_{LAYOUT}" if table in OF_THE_LIBRARY else table
+
+
+def is_of_another_layout(name: str) -> bool:
+    """Whether this is the name of a table that another version of the program fills."""
+    table = name.split("_")[0]
+    return table in OF_THE_LIBRARY and name != stored_name(table)
 
 
 def vectors_table(encoder_id: str) -> str:
@@ -158,9 +176,15 @@ def passage_rows(text: IndexedText) -> list[Row]:
         row["spans"] = json.dumps([asdict(span) for span in passage.spans])
         # A section that repeats the title would only make the passage look longer.
         headings = [heading for heading in passage.section_path if heading != title]
-        row["searchable"] = "\n".join([title, *headings, passage.text])
+        row["terms"] = analysed(title, "\n".join(headings), passage.text)
         rows.append(row)
     return rows
+
+
+def analysed(title: str, headings: str, text: str) -> str:
+    """The terms of a passage, each as often as it counts, with spaces between them."""
+    of_title, of_headings, of_text = terms(title, headings, text)
+    return " ".join([*of_title * TITLE_WEIGHT, *of_headings, *of_text])
 
 
 def passage_of(row: Row) -> IndexedPassage:
@@ -180,23 +204,6 @@ def page_rows(text: IndexedText) -> list[Row]:
 def page_of(row: Row) -> IndexedPage:
     """The page of a row."""
     return IndexedPage(page_index=row["page_index"], page_label=row["page_label"], text=row["text"])
-
-
-def state_json(state: LibraryState) -> str:
-    """The library's state as kept in the manifest."""
-    return json.dumps({**asdict(state), "collections": sorted(state.collections)})
-
-
-def state_of(text: str) -> LibraryState:
-    """The state that the manifest keeps."""
-    kept: Mapping[str, Any] = json.loads(text)
-    return LibraryState(
-        **{
-            **kept,
-            "libraries": tuple(kept["libraries"]),
-            "collections": frozenset(kept["collections"]),
-        }
-    )
 
 
 def arrow(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:

@@ -1,5 +1,6 @@
 """Everything that is written to the index, in the order that keeps half a document invisible."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from services.search import index_schema as schema
 from services.search.errors import DiskFull, is_disk_full
 from services.search.index import ENCODER_KEY, STATE_KEY, Index
-from services.search.index_rows import Documents, IndexedText, LibraryState
+from services.search.index_rows import Documents, IndexedText
+from services.search.library_state import LibraryState, state_json
 
 if TYPE_CHECKING:
     from lancedb.table import AsyncTable
@@ -44,7 +46,8 @@ class IndexWriter:
 
     async def commit(self, texts: Sequence[IndexedText]) -> None:
         """Make documents visible in their new generation; their old one is for `sweep`."""
-        passages = [row for text in texts for row in schema.passage_rows(text)]
+        # Analysing a book takes a while; other work goes on.
+        passages = await asyncio.to_thread(_passage_rows, texts)
         pages = [row for text in texts for row in schema.page_rows(text)]
         with storing():
             if passages:
@@ -120,7 +123,7 @@ class IndexWriter:
 
     async def remember(self, state: LibraryState) -> None:
         """Keep what a sync found out about the library."""
-        await self._remember(STATE_KEY, schema.state_json(state))
+        await self._remember(STATE_KEY, state_json(state))
         # Written at every sync, also where `tidy` has nothing to do.
         with storing():
             await self._index.manifest_table.optimize(cleanup_older_than=KEPT_VERSIONS)
@@ -139,6 +142,9 @@ class IndexWriter:
                     await table.delete(schema.is_in("generation", chunk))
             if encoder_id is not None:
                 await self._sweep_vectors(encoder_id, documents)
+            for name in (await self._index.connection.list_tables()).tables:
+                if schema.is_of_another_layout(name):
+                    await self._index.connection.drop_table(name)
 
     async def tidy(self, encoder_id: str | None) -> None:
         """Fold new rows into the search indices, join small files, drop old versions."""
@@ -178,6 +184,10 @@ class IndexWriter:
     async def _remember(self, key: str, value: str) -> None:
         row = schema.arrow([{"key": key, "value": value}], schema.MANIFEST)
         await _upsert(self._index.manifest_table, "key", row)
+
+
+def _passage_rows(texts: Sequence[IndexedText]) -> list[schema.Row]:
+    return [row for text in texts for row in schema.passage_rows(text)]
 
 
 async def _upsert(table: "AsyncTable", key: str, rows: pa.Table) -> None:

@@ -1,22 +1,29 @@
-"""Finding a quote in a text: letter by letter, else with the accidents of typesetting made equal.
+"""Finding a quote in a text: letter by letter, else typesetting aside, else nearly.
 
-Two texts are equal in the second way when they differ only in white space, kind of dash, hyphens at
+Two texts are equal typesetting aside when they differ only in white space, kind of dash, hyphens at
 line ends, soft hyphens, ligatures and other compatibility forms, kind of quotation mark, or case.
 A sign before a number is no accident: `-0.5` never matches `0.5`.
+
+Only who asks for it gets the stretch that comes nearest; its score says how near, and it is no
+verbatim quote.
 """
 
 import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from services.chassis.words import CJK
+from services.search.approximation import nearest
 from services.search.errors import InvalidQuote
 
 MAX_QUOTE_CHARACTERS = 5_000
 MAX_MATCHES = 100
+VERBATIM = 1.0
+# Below it, what is found shares little with the quote but frequent words.
+LEAST_SCORE = 0.6
 
 IGNORED = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
 HYPHENS = frozenset("-\u2010\u2011\ufe63\uff0d")
@@ -32,6 +39,7 @@ class MatchKind(Enum):
 
     EXACT = "exact"
     NORMALISED = "normalised"
+    FUZZY = "fuzzy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +63,8 @@ class QuoteMatch:
     """Half-open range of code points of the leaf; ends with the leaf if the match runs over it."""
     text: str
     """Verbatim, also what stands on the next page."""
+    score: float = VERBATIM
+    """Share of the quote that stands there; 1 unless the match is fuzzy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +76,15 @@ class Folded:
     """For each character the position of its source; one more at the end."""
 
 
-def find_quote(quote: str, leaves: Sequence[Leaf]) -> list[QuoteMatch]:
-    """All matches in reading order, exact ones if there are any; raises InvalidQuote."""
+def find_quote(
+    quote: str, leaves: Sequence[Leaf], least_score: float = VERBATIM
+) -> list[QuoteMatch]:
+    """All matches in reading order, exact ones if there are any; raises InvalidQuote.
+
+    If there are none, the one nearest stretch whose score is at least `least_score`.
+    """
     wanted = valid_quote(quote)
+    least = valid_least_score(least_score)
     # One text, so that a quote may run over the end of a page.
     whole = "\n".join(leaf.text for leaf in leaves)
     begins = list(_begins(leaves))
@@ -77,8 +93,16 @@ def find_quote(quote: str, leaves: Sequence[Leaf]) -> list[QuoteMatch]:
     if not ranges:
         kind = MatchKind.NORMALISED
         folded = fold(whole)
-        found = _occurrences(fold(wanted).text, folded.text)
+        searched = fold(wanted).text
+        found = _occurrences(searched, folded.text)
         ranges = [_unfolded(folded, whole, start, end) for start, end in found]
+        if not ranges and least < VERBATIM:
+            near = nearest(searched, folded.text, least=least)
+            if near is None:
+                return []
+            start, end = _unfolded(folded, whole, near.start, near.end)
+            match = _match(leaves, begins, whole, MatchKind.FUZZY, start, end)
+            return [replace(match, score=near.score)]
     return [_match(leaves, begins, whole, kind, start, end) for start, end in ranges[:MAX_MATCHES]]
 
 
@@ -92,6 +116,13 @@ def valid_quote(quote: str) -> str:
     if not any(character.isalnum() for character in text):
         raise InvalidQuote("The quote is empty or has no letter or digit.")
     return text
+
+
+def valid_least_score(score: float) -> float:
+    """The score; raises InvalidQuote for one that would let anything through."""
+    if not LEAST_SCORE <= score <= VERBATIM:
+        raise InvalidQuote(f"least_score is {score}; it must be from {LEAST_SCORE} to {VERBATIM}.")
+    return score
 
 
 def fold(text: str) -> Folded:

@@ -18,9 +18,11 @@ class Scope:
     year_to: int | None = None
     items: frozenset[tuple[str, str]] | None = None
     """Library and key of top-level items."""
+    searches: frozenset[str] | None = None
+    """`<library>/<key>` of saved searches; `Scopes` puts their items in their place."""
 
     def admits(self, document: IndexedDocument) -> bool:
-        """Whether the document is inside every restriction."""
+        """Whether the document is inside every restriction but that of saved searches."""
         return (
             (self.libraries is None or document.library in self.libraries)
             and (self.collections is None or not self.collections.isdisjoint(document.collections))

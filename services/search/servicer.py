@@ -6,8 +6,9 @@ from services.chassis.errors import InvalidRequest
 from services.chassis.server import Context
 from services.search import convert
 from services.search.engine import Engine
-from services.search.quotes import find_quote, valid_quote
+from services.search.quotes import VERBATIM, find_quote, valid_least_score, valid_quote
 from services.search.reading import DocumentReader
+from services.search.scopes import Scopes
 from zocrates.search.v1 import search_pb2 as pb
 from zocrates.search.v1 import search_pb2_grpc as rpc
 
@@ -21,8 +22,9 @@ MOST_NEIGHBOURS = 1_000
 class SearchServicer(rpc.SearchServiceServicer):
     """Validates, asks the engine or the reader, encodes."""
 
-    def __init__(self, engine: Engine, reader: DocumentReader) -> None:
+    def __init__(self, engine: Engine, reader: DocumentReader, scopes: Scopes) -> None:
         self._engine = engine
+        self._scopes = scopes
         self._reader = reader
 
     async def SearchCorpus(
@@ -30,7 +32,7 @@ class SearchServicer(rpc.SearchServiceServicer):
     ) -> pb.SearchCorpusResponse:
         """Rank passages for a query."""
         limit = convert.bounded("limit", request.limit, default=DEFAULT_HITS, most=MOST_HITS)
-        scope = convert.scope_of(request.scope)
+        scope = await self._scopes.resolved(convert.scope_of(request.scope))
         return convert.search_to_proto(await self._engine.search(request.query, scope, limit))
 
     async def GetDocumentToc(
@@ -80,19 +82,23 @@ class SearchServicer(rpc.SearchServiceServicer):
     ) -> pb.FindQuoteResponse:
         """Find a sentence on a document's pages or in the passages given."""
         valid_quote(request.quote)
+        least = request.least_score if request.HasField("least_score") else VERBATIM
+        valid_least_score(least)
         match request.WhichOneof("where"):
             case "document_id":
-                return await self._find_in_document(request.quote, request.document_id)
+                return await self._find_in_document(request.quote, request.document_id, least)
             case "text":
-                return await self._find_in_passages(request.quote, request.text)
+                return await self._find_in_passages(request.quote, request.text, least)
             case _:
                 raise InvalidRequest("Say where to look: set 'document_id' or 'text'.")
 
-    async def _find_in_document(self, quote: str, document_id: str) -> pb.FindQuoteResponse:
+    async def _find_in_document(
+        self, quote: str, document_id: str, least: float
+    ) -> pb.FindQuoteResponse:
         document = await self._reader.document(document_id)
         leaves = convert.leaves_of_pages(await self._reader.pages(document))
         # Folding a long document takes a while; queries go on meanwhile.
-        matches = await asyncio.to_thread(find_quote, quote, leaves)
+        matches = await asyncio.to_thread(find_quote, quote, leaves, least)
         return pb.FindQuoteResponse(
             matches=[
                 convert.page_match_to_proto(match, leaves[match.leaf], document_id)
@@ -100,11 +106,13 @@ class SearchServicer(rpc.SearchServiceServicer):
             ]
         )
 
-    async def _find_in_passages(self, quote: str, text: pb.QuoteText) -> pb.FindQuoteResponse:
+    async def _find_in_passages(
+        self, quote: str, text: pb.QuoteText, least: float
+    ) -> pb.FindQuoteResponse:
         found = []
         # Each by itself: passages of a request need not follow each other in their document.
         for passage in text.passages:
             leaves = convert.leaves_of_passages([passage])
-            matches = await asyncio.to_thread(find_quote, quote, leaves)
+            matches = await asyncio.to_thread(find_quote, quote, leaves, least)
             found += [convert.passage_match_to_proto(match, passage) for match in matches]
         return pb.FindQuoteResponse(matches=found)

@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from services.chassis.settings import ProcessSettings
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Role = Literal["all", "reader", "writer"]
+Source = Literal["sqlite", "local_api", "web_api"]
 
 
 class Settings(ProcessSettings, env_prefix="SEARCH_"):
@@ -23,8 +24,19 @@ class Settings(ProcessSettings, env_prefix="SEARCH_"):
     """`reader` answers queries only; `writer` and `all` also bring the index in step with the
     library. One writer at a time works on an index."""
 
+    source: Source = "sqlite"
+    """How the library is read: `sqlite` from a copy of the database, `local_api` from the running
+    Zotero, `web_api` from Zotero's server."""
+    server: str = ""
+    """Where the API answers; empty: the usual place of Zotero on this machine, or of the server."""
+    web_key: SecretStr = SecretStr("")
+    """The key for Zotero's server."""
+    source_changeable: bool = False
+    """Whether whoever may see the whole library may choose another one while the process runs."""
+    cache_dir: Path | None = None
+    """Where replies and files of an API are kept; none: beside a local index."""
     library_dir: Path | None = None
-    """The Zotero data folder, the one with `zotero.sqlite`; none: the index is served as it is."""
+    """The Zotero data folder, the one with `zotero.sqlite`."""
     base_folder: Path | None = None
     """Where linked files with relative paths are; none: such files are skipped, and said so."""
     demo: bool = False

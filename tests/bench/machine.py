@@ -24,7 +24,8 @@ def machine() -> str:
     )
 
 
-def spread(seconds: Sequence[float]) -> str:
+def spread(seconds: Sequence[float], *, digits: int = 0) -> str:
     """Median and 95th percentile in milliseconds."""
     high = quantiles(seconds, n=20)[-1] if len(seconds) > 1 else seconds[0]
-    return f"p50 {median(seconds) * 1000:.0f} ms, p95 {high * 1000:.0f} ms, n {len(seconds)}"
+    p50, p95 = (f"{value * 1000:.{digits}f} ms" for value in (median(seconds), high))
+    return f"p50 {p50}, p95 {p95}, n {len(seconds)}"

@@ -221,13 +221,14 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         sessions = [
             chat.SessionSummary(
                 session_id=run.session_id,
-                title=run.prompt,
+                title=self.titles.get(run.session_id, run.prompt),
                 create_time=AT,
                 update_time=AT,
                 state=run.state,
                 pending=run.pending is not None,
             )
             for run in mine
+            if request.query.lower() in run.prompt.lower()
         ]
         return chat.ListSessionsResponse(sessions=sessions[: request.limit])
 

@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from services.search.library.attachment_paths import Location, missing
 from services.search.library.records import (
     Attachment,
     Collection,
@@ -19,9 +20,14 @@ from services.search.library.records import (
     Library,
     LibraryRecords,
     LinkMode,
+    RemoteFile,
     Unread,
 )
-from services.search.text.document_text import Page, PagedText
+from services.search.library.source import InvalidSource, NoSource
+from services.search.library_state import LibraryState, SourceChoice
+from services.search.text.document_text import FileText, Page, PagedText
+from services.search.text.media import Media
+from services.search.text.passages import structure
 
 DIMENSIONS = 64
 EMPTY = LibraryRecords(
@@ -63,12 +69,55 @@ class FakeSource:
     reads: int = 0
     kind: str = "sqlite"
     location: str = "/library"
+    program: str = "Zotero 10.0.1"
+    fetched: list[RemoteFile] = field(default_factory=list)
+    files: dict[str, Path] = field(default_factory=dict)
+    """Remote files by the key of their attachment."""
+    is_closed: bool = False
 
-    def read(self) -> LibraryRecords:
+    async def read(self) -> LibraryRecords:
         self.reads += 1
         if self.error is not None:
             raise self.error
         return self.records
+
+    async def signature(self) -> LibraryRecords:
+        return self.records
+
+    async def fetch(self, file: RemoteFile) -> Location:
+        self.fetched.append(file)
+        path = self.files.get(file.key)
+        return Location(path=path) if path else missing("The server does not have it.")
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+@dataclass
+class FakeSources:
+    """Opens the one source, or those that a person may choose by their data folder."""
+
+    first: FakeSource
+    others: dict[str, FakeSource] = field(default_factory=dict)
+    configured: SourceChoice | None = None
+    is_demo_library: bool = False
+
+    def none(self) -> NoSource:
+        return NoSource("No library is set.")
+
+    def opened_at_start(self, state: LibraryState) -> FakeSource:
+        return self.others[state.chosen.data_dir] if state.chosen else self.first
+
+    async def opened_for_person(self, choice: SourceChoice) -> FakeSource:
+        if choice.data_dir not in self.others:
+            raise InvalidSource(f"There is no library in {choice.data_dir!r}.")
+        return self.others[choice.data_dir]
+
+    def is_demo(self, location: str) -> bool:
+        return self.is_demo_library
+
+    def recheck_s(self, kind: str) -> float:
+        return 0.0
 
 
 @dataclass
@@ -84,20 +133,22 @@ class FormFeedReader:
     async def __aexit__(self, *raised: object) -> None:
         return None
 
-    async def read(self, path: Path) -> PagedText:
+    async def read(self, path: Path, media: Media, document_id: str) -> FileText:
         self.opened.append(path)
         if self.gate is not None:
             await self.gate.wait()
         text = await asyncio.to_thread(path.read_text, encoding="utf-8")
         if text == "encrypted":
-            return PagedText(
+            paged = PagedText(
                 pages=(), outline=(), page_count=0, unread=Unread.ENCRYPTED, detail="Locked."
             )
-        pages = tuple(
-            Page(index=index, label=str(index + 11), text=page)
-            for index, page in enumerate(text.split("\f"))
-        )
-        return PagedText(pages=pages, outline=(), page_count=len(pages))
+        else:
+            pages = tuple(
+                Page(index=index, label=str(index + 11), text=page)
+                for index, page in enumerate(text.split("\f"))
+            )
+            paged = PagedText(pages=pages, outline=(), page_count=len(pages))
+        return FileText(paged=paged, structured=structure(paged, document_id))
 
 
 class Shelf:

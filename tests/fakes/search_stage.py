@@ -14,12 +14,14 @@ from services.search.engine import Engine
 from services.search.index import Index, open_index
 from services.search.index_writer import IndexWriter
 from services.search.library.embedding import Embedder
-from services.search.library.sync import LibrarySync, WriterLock
+from services.search.library.sync import LibrarySync
 from services.search.library.text_sync import TextSync
+from services.search.library.writer_lock import WriterLock
 from services.search.library_servicer import LibraryServicer
 from services.search.reading import DocumentReader
+from services.search.scopes import Scopes
 from services.search.servicer import SearchServicer
-from tests.fakes.search_library import FakeSource, FormFeedReader, WordEncoder
+from tests.fakes.search_library import FakeSource, FakeSources, FormFeedReader, WordEncoder
 from zocrates.search.v1 import search_pb2 as pb
 from zocrates.search.v1 import search_pb2_grpc as rpc
 
@@ -59,6 +61,8 @@ async def search_stage(
     encoder: Encoder | None = None,
     reader: FormFeedReader | None = None,
     recheck_s: float = 3600,
+    sources: FakeSources | None = None,
+    readers: int = 2,
 ) -> AsyncIterator[Stage]:
     """The real index, engine, sync and servicers; only library, reader and model are the test's."""
     chosen = encoder or WordEncoder()
@@ -68,25 +72,23 @@ async def search_stage(
         encoder_lanes(chosen) as lanes,
     ):
         writer = IndexWriter(index)
-        engine = Engine(index, lanes)
+        engine, scopes = Engine(index, lanes), Scopes(index)
         sync = LibrarySync(
             index,
             writer,
-            source,
-            TextSync(index, writer, open_reader=lambda: pages, readers=2),
+            sources or FakeSources(first=source),
+            TextSync(index, writer, open_reader=lambda: pages, readers=readers),
             embedder=Embedder(index, writer, lanes),
             encoder_id=chosen.encoder_id,
             lock=WriterLock(folder),
-            signature=lambda: source.records,
             recheck_s=recheck_s,
-            demo=False,
         )
         services = {
             SEARCH: lambda server: rpc.add_SearchServiceServicer_to_server(
-                SearchServicer(engine, DocumentReader(index)), server
+                SearchServicer(engine, DocumentReader(index), scopes), server
             ),
             LIBRARY: lambda server: rpc.add_LibraryServiceServicer_to_server(
-                LibraryServicer(index, engine, sync), server
+                LibraryServicer(index, engine, scopes, sync), server
             ),
         }
         working = asyncio.create_task(sync.run())

@@ -195,7 +195,7 @@ async def orchestrator(settings: Settings, harness: Harness | None = None) -> As
 
 @asynccontextmanager
 async def orchestrator_process(
-    database_url: str, nats_url: str, peers: ResearchPeers
+    database_url: str, nats_url: str, peers: ResearchPeers, **more: float
 ) -> AsyncIterator[tuple[asyncio.subprocess.Process, Chat]]:
     """An orchestrator in a process of its own, which the test may kill."""
     settings = settings_for(database_url, nats_url, peers)
@@ -209,6 +209,7 @@ async def orchestrator_process(
         "ORCHESTRATOR_LEASE_S": "1",
         "ORCHESTRATOR_RENEW_S": "0.2",
         "ORCHESTRATOR_POLL_S": "0.1",
+        **{f"ORCHESTRATOR_{name.upper()}": str(value) for name, value in more.items()},
     }
     process = await asyncio.create_subprocess_exec(
         sys.executable,

@@ -175,3 +175,12 @@ def test_every_channel_option_is_one_that_grpc_knows(option: str) -> None:
     # gRPC ignores a misspelled option silently; its compiled core holds the names it knows.
     core = Path(grpc._cython.cygrpc.__file__).read_bytes()
     assert option.encode() in core
+
+
+def test_a_server_allows_the_pings_that_channels_send() -> None:
+    # Otherwise a long silent call ends with GOAWAY "too many pings" after the second one.
+    sent, allowed = dict(channel.OPTIONS), dict(server.OPTIONS)
+    every_ms = int(str(sent["grpc.keepalive_time_ms"]))
+    assert int(str(allowed["grpc.http2.min_ping_interval_without_data_ms"])) < every_ms
+    assert allowed["grpc.keepalive_permit_without_calls"] == 1
+    assert sent["grpc.http2.max_pings_without_data"] == 0

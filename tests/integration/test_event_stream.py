@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+import httpx
 import pytest
 from sqlalchemy import text
 
@@ -131,6 +132,26 @@ async def synthesize(around: Around, turn: pb.StartTurnResponse) -> None:
     await around.chat.decide(turn, SYNTHESIZE)
 
 
+async def published(database: Database) -> None:
+    """Wait until NATS has every event, so that the orchestrator is connected to it."""
+
+    async def is_published() -> bool:
+        (row,) = await database.fetch(text("SELECT relay_due FROM run"))
+        return not row.relay_due
+
+    await eventually(is_published, "the publication of all events")
+
+
+async def live(port: int) -> None:
+    """Wait until the gateway is connected to NATS."""
+
+    async def is_live() -> bool:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
+            return bool((await http.get("/readiness")).json()["live_events"])
+
+    await eventually(is_live, "the gateway's connection to NATS")
+
+
 async def test_a_gateway_that_restarts_loses_and_repeats_no_row(around: Around) -> None:
     gate = around.peers.search.gates["memory"] = asyncio.Event()
     turn = await around.chat.start("Does sleep help memory?")
@@ -150,7 +171,7 @@ async def test_a_gateway_that_restarts_loses_and_repeats_no_row(around: Around) 
 
 
 async def test_nats_that_restarts_without_its_data_costs_no_row_and_text_streams_again(
-    around: Around,
+    around: Around, database: Database
 ) -> None:
     gate = around.peers.search.gates["memory"] = asyncio.Event()
     turn = await around.chat.start("Does sleep help memory?")
@@ -164,6 +185,8 @@ async def test_nats_that_restarts_without_its_data_costs_no_row_and_text_streams
         await watching.saw("request_input")
         around.nats.forget()
         around.nats.start()
+        await published(database)
+        await live(port)
         around.peers.synth.writing_gate = asyncio.Event()
         await synthesize(around, turn)
         await watching.saw("answer_delta")
@@ -195,12 +218,7 @@ async def test_after_retention_a_late_client_gets_the_run_as_its_session_shows_i
     turn = await around.chat.start("Does sleep help memory?")
     await synthesize(around, turn)
     last = (await around.chat.finished(turn)).last_sequence
-
-    async def is_published() -> bool:
-        (row,) = await database.fetch(text("SELECT relay_due FROM run"))
-        return not row.relay_due
-
-    await eventually(is_published, "the publication of all events")
+    await published(database)
     ages = Ages(request_keys=NEVER, steps=NEVER, events=timedelta(0))
     assert await Retention(database).forget(ages) == 1
     async with around.gateway() as port:

@@ -263,6 +263,19 @@ async def test_a_deleted_session_ends_its_call_and_is_gone(
     assert (await chat.answer("hello")).markdown == "Hello."
 
 
+async def test_a_turn_that_was_taken_back_is_not_heard_by_later_ones(
+    chat: Chat, peers: ResearchPeers
+) -> None:
+    kept = await chat.start("hello")
+    await chat.finished(kept)
+    peers.synth.script = []
+    gone = await chat.start(QUESTION, session_id=kept.session_id)
+    await chat.finished(gone)
+    await chat.rewind(gone)
+    await chat.finished(await chat.start("Once more?", session_id=kept.session_id))
+    assert [one.prompt for one in peers.synth.conversations[-1].history] == ["hello"]
+
+
 async def test_a_session_is_renamed_in_its_place(chat: Chat) -> None:
     turn = await chat.start("hello")
     await chat.finished(turn)

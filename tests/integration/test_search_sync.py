@@ -364,6 +364,11 @@ async def test_a_killed_sync_is_continued_by_the_next(tmp_path: Path) -> None:
     async with search_stage(tmp_path / "index", FakeSource(records=shelf.records)) as stage:
         reports = await stage.synced()
         assert reports[-1].phase == pb.SYNC_PHASE_DONE
+        # What the killed one had done counts as done, of all that there was to do.
+        texts = [
+            report for report in reports if report.phase == pb.SYNC_PHASE_TEXT and report.total
+        ]
+        assert all(one.total == 40 and one.done >= 8 for one in texts)
         assert len(stage.reader.opened) <= 32
         told = await status(stage)
         assert (told.counts.documents, told.counts.passages) == (40, 40)

@@ -2,7 +2,6 @@
 
 from dataclasses import asdict
 from datetime import datetime
-from uuid import uuid4
 
 from sqlalchemy import text
 
@@ -29,25 +28,31 @@ REPORT = Report(
 )
 
 
+def turn_of(
+    *, owner: str = "ada", session_id: str = "", prompt: str = "Why?", idempotency_key: str = ""
+) -> Turn:
+    """A turn under the usual ceilings; the same under the same key."""
+    return Turn(
+        owner=owner,
+        session_id=session_id,
+        prompt=prompt,
+        active_items=(),
+        scope={},
+        options={"max_extensions": 2, "hitl_enabled": True},
+        ceilings=asdict(Harness()),
+        trace={},
+        events=[events.stage_entered(Stage.CONVERSE, 0)],
+        idempotency_key=idempotency_key,
+        body_hash=f"hash of {prompt}",
+    )
+
+
 async def start_run(
     database: Database, *, owner: str = "ada", session_id: str = "", prompt: str = "Why?"
 ) -> Target:
-    """A queued run under the usual ceilings."""
-    started = await Runs(database).start_turn(
-        Turn(
-            owner=owner,
-            session_id=session_id,
-            prompt=prompt,
-            active_items=(),
-            scope={},
-            options={"max_extensions": 2, "hitl_enabled": True},
-            ceilings=asdict(Harness()),
-            trace={},
-            events=[events.stage_entered(Stage.CONVERSE, 0)],
-            idempotency_key="",
-            body_hash=uuid4().hex,
-        )
-    )
+    """A queued run."""
+    turn = turn_of(owner=owner, session_id=session_id, prompt=prompt)
+    started = await Runs(database).start_turn(turn)
     return Target(owner=owner, session_id=started.session_id, run_id=started.run_id)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from deploy import models
+from deploy.model_export import ExportFailed, replacing
 from deploy.model_folder import FOLDER_VARIABLE, models_folder
 
 SOURCE: dict[str, object] = {"package": "x 1", "weights_bytes": 3, "export_version": 1}
@@ -16,8 +17,10 @@ SOURCE: dict[str, object] = {"package": "x 1", "weights_bytes": 3, "export_versi
 def exported(folder: Path, source: dict[str, object] = SOURCE) -> Path:
     folder.mkdir(parents=True)
     (folder / models.NETWORK).write_bytes(b"net")
+    (folder / models.SMALL_NETWORK).write_bytes(b"n8")
     (folder / models.TOKENIZER).write_bytes(b"{}")
-    manifest = {"source": source, "bytes": {models.NETWORK: 3, models.TOKENIZER: 2}}
+    sizes = {models.NETWORK: 3, models.SMALL_NETWORK: 2, models.TOKENIZER: 2}
+    manifest = {"source": source, "bytes": sizes}
     (folder / models.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     return folder
 
@@ -51,7 +54,7 @@ def test_a_whole_export_of_the_same_source_is_current(tmp_path: Path) -> None:
     assert not models.is_current(folder, {**SOURCE, "export_version": 2})
 
 
-@pytest.mark.parametrize("file", [models.NETWORK, models.TOKENIZER, models.MANIFEST])
+@pytest.mark.parametrize("file", [*models.FILES, models.MANIFEST])
 def test_an_export_with_a_file_missing_or_cut_is_not(tmp_path: Path, file: str) -> None:
     folder = exported(tmp_path / "embedding")
     (folder / file).write_bytes(b"")
@@ -62,9 +65,9 @@ def test_an_export_with_a_file_missing_or_cut_is_not(tmp_path: Path, file: str) 
 
 def test_a_failed_export_leaves_the_old_one(tmp_path: Path) -> None:
     folder = exported(tmp_path / "embedding")
-    with suppress(models.ExportFailed), models.replacing(folder) as fresh:
+    with suppress(ExportFailed), replacing(folder) as fresh:
         (fresh / "half").write_bytes(b"x")
-        raise models.ExportFailed("no")
+        raise ExportFailed("no")
     assert models.is_current(folder, SOURCE)
     assert [path.name for path in tmp_path.iterdir()] == ["embedding"]
 
@@ -72,7 +75,7 @@ def test_a_failed_export_leaves_the_old_one(tmp_path: Path) -> None:
 def test_a_finished_export_takes_the_old_ones_place_whole(tmp_path: Path) -> None:
     folder = exported(tmp_path / "embedding")
     (folder / "old").write_bytes(b"x")
-    with models.replacing(folder) as fresh:
+    with replacing(folder) as fresh:
         (fresh / "new").write_bytes(b"x")
     assert [path.name for path in folder.iterdir()] == ["new"]
     assert [path.name for path in tmp_path.iterdir()] == ["embedding"]

@@ -65,19 +65,35 @@ def test_a_bad_number_is_one_sentence_that_names_it(name: str, value: Any, says:
     assert says in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [None, "{", "[]", "{}", '{"search_harness": 3}'])
-def test_an_unusable_configuration_file_is_named(tmp_path: Path, content: str | None) -> None:
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "is missing; name one in ORCHESTRATOR_CONFIG_FILE."),
+        (b"{", "cannot be read: Expecting property name"),
+        (b"\xff\xfe", "cannot be read: 'utf-8' codec"),
+        (b"[" * 100_000, "cannot be read: maximum recursion depth"),
+        (b"", "cannot be read: Expecting value"),
+        (b"[]", "has no object 'search_harness'."),
+        (b"{}", "has no object 'search_harness'."),
+        (b'{"search_harness": 3}', "has no object 'search_harness'."),
+    ],
+)
+def test_an_unusable_configuration_file_is_named(
+    tmp_path: Path, content: bytes | None, says: str
+) -> None:
     path = tmp_path / "config.json"
     if content is not None:
-        path.write_text(content)
+        path.write_bytes(content)
     with pytest.raises(ConfigError) as caught:
         read_config(path)
-    assert str(path) in str(caught.value)
+    assert f"The configuration file {str(path)!r} {says}" in str(caught.value)
+    assert str(caught.value).endswith(".")
 
 
 def test_only_the_harness_is_read_from_the_file(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
-    path.write_text(json.dumps({"search_harness": {"max_extensions": 1}, "approval": {}}))
+    content = json.dumps({"search_harness": {"max_extensions": 1}, "approval": {}})
+    path.write_text(content, encoding="utf-8-sig")
     assert harness_from(read_config(path)).max_extensions == 1
 
 

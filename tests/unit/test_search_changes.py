@@ -1,16 +1,20 @@
 """What a sync has to do, and how much of an item was read."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 from services.search.index_rows import IndexedDocument, Kind, Reading
-from services.search.library.changes import compare, item_readings, settled_abstracts
-from services.search.library.planned import Planned, ancestors_of, fingerprint, plan
+from services.search.index_schema import new_generation
+from services.search.library.changes import Again, compare, item_readings, settled_abstracts
+from services.search.library.fingerprints import Print, compared, with_hash
+from services.search.library.planned import Planned, ancestors_of, plan
 from services.search.library.records import (
     Annotation,
     Collection,
     LinkMode,
     Note,
+    RemoteFile,
     Tag,
     Unread,
 )
@@ -99,20 +103,41 @@ def test_an_empty_library_makes_no_documents() -> None:
     assert plan(EMPTY) == []
 
 
-def test_a_changed_file_has_another_fingerprint_and_a_missing_one_has_one(tmp_path: Path) -> None:
+def test_a_file_is_known_by_size_and_time_else_by_its_content(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path).file("FILE", None, "text")
     (one,) = plan(shelf.records)
-    before = fingerprint(one)
-    assert fingerprint(one) == before
-    shelf.file("FILE", None, "longer text")
-    assert fingerprint(one) != before
-    (tmp_path / "FILE.pdf").unlink()
-    assert fingerprint(one).endswith("gone")
+    assert one.path is not None
+    new = compared(one, "")
+    assert not new.same_text
+    read = with_hash(new.value, one.path)
+    assert compared(one, read) == Print(value=read, same_text=True)
+    os.utime(one.path, (1, 1))
+    touched = compared(one, read)
+    assert touched.same_text
+    assert touched.value != read
+    one.path.write_text("next", encoding="utf-8")
+    assert not compared(one, touched.value).same_text
+    one.path.write_text("longer text", encoding="utf-8")
+    assert not compared(one, touched.value).same_text
+    one.path.unlink()
+    gone = compared(one, read)
+    assert gone.value.endswith("gone")
+    assert not gone.same_text
+    assert with_hash(new.value, one.path) == new.value
+
+
+def test_a_remote_file_is_known_by_the_hash_that_its_server_gives(tmp_path: Path) -> None:
+    (one,) = plan(Shelf(tmp_path).file("FILE", None, "text").records)
+    remote = RemoteFile(library="user", key="FILE", md5="a" * 32, name="x.pdf")
+    one = replace(one, path=None, remote=remote)
+    read = compared(one, "").value
+    assert compared(one, read).same_text
+    assert not compared(replace(one, remote=replace(remote, md5="b" * 32)), read).same_text
 
 
 def test_only_what_changed_is_done(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
-    for key in ("SAME", "TEXT", "NAME", "TAGS", "NEW"):
+    for key in ("SAME", "TEXT", "NAME", "TAGS", "NEW", "TOUCHED"):
         shelf.item(key, key, abstract="x")
     planned = planned_of(shelf)
     index = {
@@ -123,20 +148,49 @@ def test_only_what_changed_is_done(tmp_path: Path) -> None:
     index["user/NAME#abstract"] = replace(index["user/NAME#abstract"], title="Old")
     index["user/TAGS#abstract"] = replace(index["user/TAGS#abstract"], tags=("old",))
     index["user/GONE"] = replace(index["user/SAME#abstract"], document_id="user/GONE")
-    prints = dict.fromkeys(planned, "f") | {"user/TEXT#abstract": "g"}
-    changes = compare(list(planned.values()), prints, index, everything=False)
+    prints = {
+        **dict.fromkeys(planned, Print(value="f", same_text=True)),
+        "user/TEXT#abstract": Print(value="g", same_text=False),
+        "user/TOUCHED#abstract": Print(value="later/f", same_text=True),
+    }
+    changes = compare(list(planned.values()), prints, index, Again())
     assert [one.item_key for one in changes.to_read] == ["TEXT", "NEW"]
     assert [one.item_key for one in changes.to_retitle] == ["NAME"]
-    assert [one.item_key for one in changes.to_relabel] == ["TAGS"]
+    assert [one.item_key for one in changes.to_relabel] == ["TAGS", "TOUCHED"]
     assert changes.to_remove == ("user/GONE",)
 
 
-def test_nothing_to_do_is_said_and_a_full_sync_reads_everything(tmp_path: Path) -> None:
-    planned = planned_of(Shelf(tmp_path).item("ITEM", "T", abstract="x"))
+def test_nothing_to_do_is_said_and_what_is_wished_is_read_again(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path).item("ITEM", "T", abstract="x").file("FILE", "ITEM", "t")
+    planned = planned_of(shelf)
     index = {document_id: indexed(one) for document_id, one in planned.items()}
-    prints = dict.fromkeys(planned, "f")
-    assert not compare(list(planned.values()), prints, index, everything=False).any
-    assert len(compare(list(planned.values()), prints, index, everything=True).to_read) == 1
+    prints = dict.fromkeys(planned, Print(value="f", same_text=True))
+
+    def read(again: Again) -> list[str]:
+        changes = compare(list(planned.values()), prints, index, again)
+        assert changes.any is bool(changes.to_read)
+        return [one.document_id for one in changes.to_read]
+
+    assert read(Again()) == []
+    later = new_generation()[:-12] + "f" * 12
+    assert read(Again(before=later)) == ["user/ITEM#abstract", "user/FILE"]
+    index["user/FILE"] = replace(index["user/FILE"], skip="timed_out")
+    assert read(Again(unread=True)) == ["user/FILE"]
+    index["user/ITEM#abstract"] = replace(index["user/ITEM#abstract"], generation="z")
+    assert read(Again(before=later)) == ["user/FILE"]
+
+
+def test_short_texts_are_read_first_then_the_newest_files(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    for year in ("2019", "2021", "2020"):
+        shelf.item(year, year, abstract="x", added=year).file(f"F{year}", year, "t")
+    files = tuple(replace(one, added=one.key[1:]) for one in shelf.records.attachments)
+    planned = plan(replace(shelf.records, attachments=files))
+    prints = {one.document_id: compared(one, "") for one in planned}
+    changes = compare(planned, prints, {}, Again())
+    assert [one.attachment_key or one.item_key for one in changes.to_read] == [
+        "2021", "2020", "2019", "F2021", "F2020", "F2019",
+    ]  # fmt: skip
 
 
 def test_an_item_is_as_well_read_as_its_best_file_else_its_abstract(tmp_path: Path) -> None:
@@ -176,6 +230,6 @@ def test_an_abstract_says_when_it_stands_alone_and_why(tmp_path: Path) -> None:
 def test_facts_of_the_plan_replace_those_of_the_index_and_the_text_stays(tmp_path: Path) -> None:
     (one,) = plan(Shelf(tmp_path).item("ITEM", "T", abstract="x").records)
     old = replace(indexed(one), tags=("old",), generation="kept")
-    fresh = with_facts(one, old)
+    fresh = with_facts(one, "g", old)
     assert one.describes(fresh)
-    assert fresh.generation == "kept"
+    assert (fresh.generation, fresh.fingerprint) == ("kept", "g")

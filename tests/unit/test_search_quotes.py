@@ -83,6 +83,74 @@ def test_a_quote_that_cannot_be_looked_for_is_refused(quote: str) -> None:
         found(quote, "text")
 
 
+def near(quote: str, *pages: str, least: float = 0.6) -> list[QuoteMatch]:
+    leaves = [Leaf(text=page, page_index=n) for n, page in enumerate(pages)]
+    return find_quote(quote, leaves, least)
+
+
+SENTENCE = "Participants who slept recalled 12 of 20 word pairs, against 9 after a day awake."
+
+
+def test_without_being_asked_for_nothing_but_the_quote_is_found() -> None:
+    assert found("Participants that slept recalled 12 of 20 word pairs", SENTENCE) == []
+
+
+@pytest.mark.parametrize(
+    ("quote", "verbatim"),
+    [
+        ("who slept recalled 12 of the 20 word pairs", "who slept recalled 12 of 20 word pairs"),
+        ("who slept recalled 12 of 20 pairs", "who slept recalled 12 of 20 word pairs"),
+        ("who slept recailed 12 of 20 vvord pairs", "who slept recalled 12 of 20 word pairs"),
+        ("against 9 after one day awake", "against 9 after a day awake"),
+    ],
+)
+def test_a_quote_with_a_word_too_few_too_many_or_misread_is_nearly_found(
+    quote: str, verbatim: str
+) -> None:
+    (match,) = near(quote, "Some other page.", f"Before it. {SENTENCE} After it.")
+    assert (match.kind, match.leaf, match.text) == (MatchKind.FUZZY, 1, verbatim)
+    assert 0.8 < match.score < 1
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "Participants who slept recalled 13 of 20 word pairs, against 9 after a day awake",
+        "Participants who slept recalled 12 of word pairs, against 19 after a day awake",
+        "Rats that ran through a maze remembered its turns",
+    ],
+)
+def test_another_number_or_another_sentence_is_not_nearly_the_quote(quote: str) -> None:
+    assert near(quote, SENTENCE) == []
+
+
+def test_a_verbatim_match_is_preferred_and_has_the_full_score() -> None:
+    matches = near("9 after a day awake", "9 after one day awake", SENTENCE)
+    assert [(match.leaf, match.kind, match.score) for match in matches] == [(1, MatchKind.EXACT, 1)]
+
+
+def test_a_near_quote_is_found_across_a_page_end_a_ligature_and_a_hyphen() -> None:
+    (match,) = near(
+        "the efficient consolidation of new word pairs in sleep",
+        "It shows the eﬃcient consoli-",
+        "dation of word pairs in sleep.",
+    )
+    assert (match.leaf, match.kind) == (0, MatchKind.FUZZY)
+    assert match.text == "the eﬃcient consoli-\ndation of word pairs in sleep"
+    assert (match.start, match.end) == (9, 29)
+
+
+def test_scripts_without_spaces_are_nearly_found_by_their_characters() -> None:
+    (match,) = near("睡眠は記憶を固定化する", "深い睡眠が記憶を固定化すると言う")
+    assert match.text == "睡眠が記憶を固定化する"
+
+
+@pytest.mark.parametrize("least", [0.0, 0.59, 1.01, float("nan")])
+def test_a_score_that_would_let_anything_through_is_refused(least: float) -> None:
+    with pytest.raises(InvalidQuote):
+        near("deep sleep", "deep sleep", least=least)
+
+
 def test_text_with_no_pages_gives_no_match() -> None:
     assert find_quote("sleep", []) == []
 

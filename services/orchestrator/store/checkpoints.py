@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.orchestrator import checkpoint, passages
 from services.orchestrator import run as states
@@ -22,7 +21,7 @@ from services.orchestrator.errors import (
 from services.orchestrator.passages import Passage
 from services.orchestrator.run import Action, Stage
 from services.orchestrator.store import request_keys
-from services.orchestrator.store.database import Database
+from services.orchestrator.store.database import Database, Transaction
 from services.orchestrator.store.pausing import PAUSED_BY_OWNER
 from services.orchestrator.store.request_keys import Request
 
@@ -242,7 +241,7 @@ def _answering(choice: Choice | None, guidance: str, by: str) -> dict[str, Any]:
     }
 
 
-async def _refusal(connection: AsyncConnection, answer: Answer) -> Exception:
+async def _refusal(connection: Transaction, answer: Answer) -> Exception:
     """Why a decision did nothing, with what was decided before, by whom and when."""
     now = (await connection.execute(STANDING, _names(answer))).first()
     name = answer.interrupt_id

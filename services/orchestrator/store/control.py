@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.orchestrator import run as states
 from services.orchestrator.errors import (
@@ -20,7 +19,7 @@ from services.orchestrator.errors import (
 )
 from services.orchestrator.run import ACTIVE, Action, State, WrongState
 from services.orchestrator.store import request_keys
-from services.orchestrator.store.database import Database
+from services.orchestrator.store.database import Database, Transaction
 from services.orchestrator.store.request_keys import Request
 from services.orchestrator.store.sessions import Summary
 
@@ -169,7 +168,7 @@ class Control:
             await connection.execute(DELETE, {"session_id": session_id})
 
 
-async def _from(connection: AsyncConnection, target: Target) -> Sequence[Any]:
+async def _from(connection: Transaction, target: Target) -> Sequence[Any]:
     """The run and all later ones of its session, locked. Raises UnknownRun."""
     wanted = {"owner": target.owner, "session_id": target.session_id, "run_id": target.run_id}
     locked = (await connection.execute(LOCK, wanted)).first()
@@ -191,7 +190,7 @@ def _require(run: Any, action: Action) -> None:  # a row of RUNS
 
 
 async def _change(
-    connection: AsyncConnection, ids: Sequence[str], action: Action, by: str
+    connection: Transaction, ids: Sequence[str], action: Action, by: str
 ) -> Sequence[Any]:
     state = states.target(action)
     result = await connection.execute(

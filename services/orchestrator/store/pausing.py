@@ -8,14 +8,13 @@ statement. Whatever makes such a run claimable again pauses it instead.
 from typing import Any
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.orchestrator import run as states
 from services.orchestrator.errors import NotInThisState, UnknownRun
 from services.orchestrator.run import PAUSING_LATER, Action, State
 from services.orchestrator.store import request_keys
 from services.orchestrator.store.control import Target
-from services.orchestrator.store.database import Database
+from services.orchestrator.store.database import Database, Transaction
 from services.orchestrator.store.request_keys import Request
 
 # The payload of the event, where the statement has the run's owner at hand: nobody else may pause.
@@ -75,7 +74,7 @@ class Pausing:
                 await _apply(connection, run, action)
 
 
-async def _apply(connection: AsyncConnection, run: Any, action: Action) -> None:  # a row of LOCK
+async def _apply(connection: Transaction, run: Any, action: Action) -> None:  # a row of LOCK
     pauses = action is Action.PAUSE
     if run.state in PAUSING_LATER and run.is_pausing != pauses:
         await connection.execute(FLAG, {"run_id": run.id, "is_pausing": pauses})

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.orchestrator.errors import IdempotencyMismatch
-from services.orchestrator.store.database import as_json
+from services.orchestrator.store.database import Transaction, as_json
 
 TAKE = text("""
     INSERT INTO request_key (owner, route, key, body_hash, run_id, reply)
@@ -50,7 +49,7 @@ class Earlier:
     reply: Mapping[str, Any]
 
 
-async def take(connection: AsyncConnection, request: Request, run_id: str) -> Earlier | None:
+async def take(connection: Transaction, request: Request, run_id: str) -> Earlier | None:
     """What the key did before; None after taking it for this request. Raises IdempotencyMismatch.
 
     The run may be written later in the same transaction.
@@ -72,9 +71,7 @@ async def take(connection: AsyncConnection, request: Request, run_id: str) -> Ea
     return Earlier(session_id=row.session_id, run_id=row.run_id, reply=row.reply)
 
 
-async def keep_reply(
-    connection: AsyncConnection, request: Request, reply: Mapping[str, Any]
-) -> None:
+async def keep_reply(connection: Transaction, request: Request, reply: Mapping[str, Any]) -> None:
     """Keep what a repetition of the request is answered with."""
     if request.key:
         await connection.execute(KEEP_REPLY, {**request.place, "reply": as_json(reply)})

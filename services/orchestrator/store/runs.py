@@ -6,14 +6,13 @@ from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.orchestrator import run as states
 from services.orchestrator.errors import PendingCheckpoint, RunActive, UnknownSession
 from services.orchestrator.events import NewEvent
 from services.orchestrator.run import ACTIVE, Action, ClaimedRun, Lease, Stage, State, Usage
 from services.orchestrator.store import request_keys
-from services.orchestrator.store.database import Database, Rows, as_json
+from services.orchestrator.store.database import Database, Rows, Transaction, as_json
 from services.orchestrator.store.pausing import PAUSED_BY_OWNER
 from services.orchestrator.store.request_keys import Request
 
@@ -210,7 +209,7 @@ class Runs:
         return int(row.runs)
 
 
-async def _session(connection: AsyncConnection, turn: Turn) -> str:
+async def _session(connection: Transaction, turn: Turn) -> str:
     if not turn.session_id:
         session_id = uuid4().hex
         title = " ".join(turn.prompt.split())[:TITLE_CHARACTERS]

@@ -1,7 +1,7 @@
 """The schema that this code was written for."""
 
+import asyncpg
 from sqlalchemy import text
-from sqlalchemy.exc import ProgrammingError
 
 from services.orchestrator.store.database import Database
 
@@ -26,7 +26,7 @@ async def require_schema(database: Database) -> None:
     """Raise WrongSchema for a schema that is too old; DatabaseDown when it cannot be asked."""
     try:
         rows = await database.fetch(CURRENT)
-    except ProgrammingError:
+    except asyncpg.UndefinedTableError:
         raise WrongSchema("none") from None
     found = rows[0].version_num if rows else "none"
     if found == "none" or found < REVISION:

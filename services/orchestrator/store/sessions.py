@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.orchestrator import passages
 from services.orchestrator.errors import (
@@ -22,7 +21,7 @@ from services.orchestrator.errors import (
 from services.orchestrator.events import StoredEvent
 from services.orchestrator.passages import Passage
 from services.orchestrator.run import State
-from services.orchestrator.store.database import Database, Rows
+from services.orchestrator.store.database import Database, Rows, Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +204,7 @@ class Sessions:
         return runs[0].session_id, passages.from_json(passage_id, rows[0].text, rows[0].passage)
 
 
-async def _messages(connection: AsyncConnection, session_id: str, runs: Rows) -> list[Message]:
+async def _messages(connection: Transaction, session_id: str, runs: Rows) -> list[Message]:
     """The runs with all that was told of them, in their order."""
     rows = (await connection.execute(TOLD, {"run_ids": [run.id for run in runs]})).all()
     told: dict[str, list[StoredEvent]] = {run.id: [] for run in runs}

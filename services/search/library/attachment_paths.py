@@ -39,28 +39,24 @@ class Folders:
     def _stored(self, key: str, stored_path: str) -> Location:
         name = stored_path.removeprefix(STORED)
         if not name:
-            return _missing("Zotero has not recorded a file name for this attachment.")
+            return missing("Zotero has not recorded a file name for this attachment.")
         if not _stays_inside(key):
             return _outside(key)
         return _inside(self.data_dir / "storage" / key, name, "Zotero's storage folder")
 
     def _linked(self, library: str, stored_path: str) -> Location:
         if library != USER_LIBRARY:
-            # Zotero has no linked files in groups: somebody else's program put such a path there.
-            return Location(
-                unread=Unread.OUTSIDE_LIBRARY,
-                detail="Linked files are read from the personal library only, not from a group.",
-            )
+            return linked_in_group()
         if not stored_path:
-            return _missing("Zotero has not recorded a path for this linked file.")
+            return missing("Zotero has not recorded a path for this linked file.")
         if stored_path.startswith(RELATIVE):
             return self._under_base(stored_path.removeprefix(RELATIVE))
         path = Path(stored_path)
         if not path.is_absolute():
-            return _missing(
+            return missing(
                 f"The linked path {stored_path!r} belongs to another computer or operating system."
             )
-        return _existing(path) or _missing(f"The linked file {stored_path!r} does not exist.")
+        return _existing(path) or missing(f"The linked file {stored_path!r} does not exist.")
 
     def _under_base(self, relative: str) -> Location:
         if self.base_folder is None:
@@ -78,7 +74,7 @@ def _inside(folder: Path, relative: str, folder_name: str) -> Location:
         return _outside(relative)
     found = _existing(folder / relative)
     if found is None or found.path is None:
-        return found or _missing(
+        return found or missing(
             f"The file {relative!r} is not in {folder_name}; it may not be downloaded."
         )
     if not found.path.resolve().is_relative_to(folder.resolve()):
@@ -113,12 +109,21 @@ def _existing(path: Path) -> Location | None:
             OSError,
             ValueError,
         ) as error:  # a name that is too long, a folder without permission
-            return _missing(f"The file {form!r} cannot be looked up ({error}).")
+            return missing(f"The file {form!r} cannot be looked up ({error}).")
     return None
 
 
-def _missing(detail: str) -> Location:
+def missing(detail: str) -> Location:
+    """A file that is not here."""
     return Location(unread=Unread.FILE_MISSING, detail=detail)
+
+
+def linked_in_group() -> Location:
+    """Zotero has no linked files in groups: somebody else's program put such a path there."""
+    return Location(
+        unread=Unread.OUTSIDE_LIBRARY,
+        detail="Linked files are read from the personal library only, not from a group.",
+    )
 
 
 def _outside(path_text: str) -> Location:

@@ -4,10 +4,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from services.search.index_rows import IndexedDocument, Kind, Reading
+from services.search.library.fingerprints import Print
 from services.search.library.planned import Planned
 
-FILES = frozenset({Kind.PDF, Kind.OTHER})
+FILES = frozenset({Kind.PDF, Kind.WEB_PAGE, Kind.EPUB, Kind.TEXT, Kind.OTHER})
 NO_FILE = "The item has no file."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Again:
+    """Which documents are read again though their text has not changed."""
+
+    before: str = ""
+    """Those of generations that sort before this one; empty for none."""
+    unread: bool = False
+    """Those that could not be read, or not in full."""
+
+    def asks_for(self, document: IndexedDocument) -> bool:
+        """Whether the document is to be read again."""
+        return document.generation < self.before or (self.unread and bool(document.skip))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +30,7 @@ class Changes:
     """The difference between the library and the index."""
 
     to_read: tuple[Planned, ...]
-    """New, or changed in their text."""
+    """New, changed in their text, or asked for again: short texts first, then the newest files."""
     to_retitle: tuple[Planned, ...]
     """Their text is as it was; their passages carry the title and are written again."""
     to_relabel: tuple[Planned, ...]
@@ -31,22 +46,24 @@ class Changes:
 
 def compare(
     plan: Sequence[Planned],
-    fingerprints: Mapping[str, str],
+    prints: Mapping[str, Print],
     indexed: Mapping[str, IndexedDocument],
-    *,
-    everything: bool,
+    again: Again,
 ) -> Changes:
-    """What to do; with `everything`, each document is read again."""
+    """What to do."""
     to_read, to_retitle, to_relabel = [], [], []
     for planned in plan:
         document = indexed.get(planned.document_id)
-        changed = document and document.fingerprint != fingerprints[planned.document_id]
-        if everything or document is None or changed:
+        print_ = prints[planned.document_id]
+        if document is None or not print_.same_text or again.asks_for(document):
             to_read.append(planned)
         elif document.title != planned.title:
             to_retitle.append(planned)
-        elif not planned.describes(document):
+        elif not planned.describes(document) or document.fingerprint != print_.value:
             to_relabel.append(planned)
+    # The order of time is turned round, that of the plan kept: sorting is stable.
+    to_read.sort(key=lambda one: one.added, reverse=True)
+    to_read.sort(key=lambda one: one.kind in FILES)
     return Changes(
         to_read=tuple(to_read),
         to_retitle=tuple(to_retitle),

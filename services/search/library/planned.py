@@ -1,6 +1,5 @@
 """The documents that a library's records make, before any file is opened."""
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,13 +13,14 @@ from services.search.library.records import (
     LibraryRecords,
     LinkMode,
     Note,
+    RemoteFile,
     Tag,
     Unread,
 )
+from services.search.text.media import media_of
 
 # Raise when reading, sections or passages change, so that every document is read again.
-TEXT_VERSION = 1
-PDF_TYPE = "application/pdf"
+TEXT_VERSION = 2
 NO_FILES = frozenset({LinkMode.LINKED_URL, LinkMode.EMBEDDED_IMAGE})
 NOTHING_TO_READ = "The item has no abstract and no file."
 
@@ -50,8 +50,12 @@ class Planned:
     citation_key: str
     tags: tuple[str, ...]
     collections: tuple[str, ...]
+    added: str = ""
+    """When it came to the library; the newest files are read first."""
     path: Path | None = None
     """The file to read; None when `text` is the whole text or there is nothing to read."""
+    remote: RemoteFile | None = None
+    """The file to fetch before it can be read."""
     text: str = ""
     place: PagePlace | None = None
     unread: Unread | None = None
@@ -81,18 +85,6 @@ def plan(records: LibraryRecords) -> list[Planned]:
     planner = Planner(records)
     texts = [*planner.abstracts(), *planner.notes(), *planner.annotations()]
     return [*texts, *planner.files()]
-
-
-def fingerprint(planned: Planned) -> str:
-    """What changes when the text has to be read again; looks at the file's size and time."""
-    if planned.path is not None:
-        try:
-            stat = planned.path.stat()
-        except OSError:
-            return f"{TEXT_VERSION}/gone"
-        return f"{TEXT_VERSION}/{stat.st_size}/{stat.st_mtime_ns}"
-    told = [planned.text, repr(planned.place), repr(planned.unread), planned.detail]
-    return f"{TEXT_VERSION}/{hashlib.sha256(chr(0).join(told).encode()).hexdigest()[:24]}"
 
 
 class Planner:
@@ -158,19 +150,19 @@ class Planner:
         for one in self._records.attachments:
             if one.link_mode in NO_FILES:
                 continue
-            is_pdf = one.content_type == PDF_TYPE or (
-                one.path is not None and one.path.suffix.lower() == ".pdf"
-            )
+            name = one.remote.name if one.remote else str(one.path or "")
+            media = media_of(one.content_type, name)
             unread, detail = one.unread, one.detail
-            if unread is None and not is_pdf:
+            if unread is None and media is None:
                 unread = Unread.UNSUPPORTED_TYPE
                 detail = f"Files of type {one.content_type or 'unknown'} are not read yet."
             yield self._planned(
                 f"{one.library}/{one.key}",
-                Kind.PDF if is_pdf else Kind.OTHER,
+                Kind(media.value) if media else Kind.OTHER,
                 self._item(one.library, one.parent_key),
                 own=one,
                 path=one.path if unread is None else None,
+                remote=one.remote if unread is None else None,
                 unread=unread,
                 detail=detail,
             )
@@ -187,6 +179,7 @@ class Planner:
         own: Attachment | Note | None = None,
         more_tags: Iterable[Tag] = (),
         path: Path | None = None,
+        remote: RemoteFile | None = None,
         text: str = "",
         place: PagePlace | None = None,
         unread: Unread | None = None,
@@ -210,7 +203,9 @@ class Planner:
             citation_key=item.citation_key if item else "",
             tags=tuple(sorted(tags | {tag.name for tag in more_tags})),
             collections=self._collections(top),
+            added=own.added if own else top.added,
             path=path,
+            remote=remote,
             text=text,
             place=place,
             unread=unread,

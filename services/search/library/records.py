@@ -21,6 +21,11 @@ class LinkMode(Enum):
     LINKED_URL = 3
     EMBEDDED_IMAGE = 4
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether Zotero keeps the file in its own folder."""
+        return self in (LinkMode.IMPORTED_FILE, LinkMode.IMPORTED_URL)
+
 
 class Unread(Enum):
     """Why a text could not be read; the names are the wire's SkipReason without its prefix."""
@@ -35,6 +40,7 @@ class Unread(Enum):
     BASE_FOLDER_UNKNOWN = "base_folder_unknown"
     OUTSIDE_LIBRARY = "outside_library"
     NO_UNICODE_MAP = "no_unicode_map"
+    CHANGING = "changing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +96,20 @@ class Item:
     tags: tuple[Tag, ...] = ()
     collections: tuple[str, ...] = ()
     """Keys of the collections that hold the item directly."""
+    replaces: tuple[str, ...] = ()
+    """Keys of the items of this library that were merged into this one."""
+    added: str = ""
     modified: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteFile:
+    """A stored file as its server names it."""
+
+    library: str
+    key: str
+    md5: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +127,13 @@ class Attachment:
     unread: Unread | None = None
     detail: str = ""
     """One sentence for a person when `unread` is set."""
+    remote: "RemoteFile | None" = None
+    """A file that is not on this machine but can be fetched; then `path` and `unread` are unset."""
     url: str = ""
     tags: tuple[Tag, ...] = ()
     collections: tuple[str, ...] = ()
     """For a standalone attachment."""
+    added: str = ""
     modified: str = ""
 
 
@@ -128,6 +150,7 @@ class Note:
     """Item URIs of the note's citation spans."""
     tags: tuple[Tag, ...] = ()
     collections: tuple[str, ...] = ()
+    added: str = ""
     modified: str = ""
 
 
@@ -148,6 +171,7 @@ class Annotation:
     """Physical, 0-based; None when the position names no page."""
     sort_index: str = ""
     tags: tuple[Tag, ...] = ()
+    added: str = ""
     modified: str = ""
 
 
@@ -162,6 +186,26 @@ class Collection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One condition of a saved search, in Zotero's own words."""
+
+    name: str
+    """A field (`title`, `tag`, `collection`, …) or a switch (`joinMode`, `recursive`, …)."""
+    operator: str
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedSearch:
+    """A saved search that is not in the trash."""
+
+    library: str
+    key: str
+    name: str
+    conditions: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryRecords:
     """Everything that a source gave, trash excluded, in a stable order."""
 
@@ -171,5 +215,8 @@ class LibraryRecords:
     notes: tuple[Note, ...]
     annotations: tuple[Annotation, ...]
     collections: tuple[Collection, ...]
+    searches: tuple[SavedSearch, ...] = ()
     schema_version: int
-    """Zotero's `userdata` number."""
+    """The version that the source gives its own format."""
+    notices: tuple[str, ...] = ()
+    """What this source cannot give, one sentence each for a person."""

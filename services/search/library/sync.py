@@ -2,99 +2,58 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Protocol
-
-from filelock import FileLock, Timeout
 
 from services.chassis.errors import Internal, ServiceError
 from services.chassis.telemetry import EventLog
 from services.search.errors import DiskFull
 from services.search.index import Index
+from services.search.index_schema import generation_before
 from services.search.index_writer import IndexWriter
+from services.search.library.changes import Again
+from services.search.library.described import describe
 from services.search.library.embedding import Embedder
+from services.search.library.fingerprints import same_file
+from services.search.library.folding import fold
+from services.search.library.librarian import Origin, Wish
 from services.search.library.progress import Board, Phase, Progress
-from services.search.library.source import LibraryLocked, LibrarySource, NoLibrary
+from services.search.library.records import LibraryRecords
+from services.search.library.source import LibrarySource
 from services.search.library.text_sync import TextSync
+from services.search.library.writer_lock import WriterLock
+from services.search.library_state import LibraryState, SourceChoice, Unfinished
 
-LOCK_FILE = "writer.lock"
+# How often a running sync writes down how far it is.
+KEEP_EVERY_S = 5.0
 
 log = EventLog(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """Where a library is read from."""
-
-    kind: str
-    location: str
-    demo: bool
-
-
-class Librarian(Protocol):
-    """What the servicer needs of whoever keeps the index."""
+class SourceOpener(Protocol):
+    """Knows which source the library is read from."""
 
     @property
-    def running(self) -> Progress | None:
-        """The work in hand."""
+    def configured(self) -> SourceChoice | None:
+        """What the settings name."""
 
-    @property
-    def origin(self) -> Origin | None:
-        """Where the library is read from; None when this process reads none."""
+    def none(self) -> LibrarySource:
+        """The source before there is one."""
 
-    @property
-    def last_error(self) -> str:
-        """Why the last sync of this process failed; empty when it did not."""
+    def opened_at_start(self, state: LibraryState) -> LibrarySource:
+        """The source to begin with."""
 
-    def sync(self, *, everything: bool) -> AsyncIterator[Progress]:
-        """Sync, or join the sync that runs, and tell its progress; raises what made it fail."""
+    async def opened_for_person(self, choice: SourceChoice) -> LibrarySource:
+        """The source that a person chose; raises InvalidSource, SourceFixed."""
 
+    def is_demo(self, location: str) -> bool:
+        """Whether the library at this place is the invented one."""
 
-class NoLibrarian:
-    """Stands in where this process does not keep the index: a reader, or no library is set."""
-
-    running: Progress | None = None
-    origin: Origin | None = None
-    last_error: str = ""
-
-    def __init__(self, why: str) -> None:
-        self._why = why
-
-    async def sync(self, *, everything: bool) -> AsyncIterator[Progress]:
-        """Raises NoLibrary with the reason."""
-        raise NoLibrary(self._why)
-        yield  # makes this an iterator, as callers expect
-
-
-class WriterLock:
-    """Keeps a second writer on the same folder from doing the same work; nothing for a URI."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._lock = FileLock(folder / LOCK_FILE, thread_local=False) if folder else None
-
-    @property
-    def is_exclusive(self) -> bool:
-        """Whether holding it proves that no other writer is at work."""
-        return self._lock is not None
-
-    def acquire(self) -> None:
-        """Take the lock, if it is not held already; raises LibraryLocked."""
-        if self._lock is None or self._lock.is_locked:
-            return
-        try:
-            self._lock.acquire(blocking=False)
-        except Timeout as error:
-            raise LibraryLocked(
-                "Another process is writing this index; stop it, or let it do the work."
-            ) from error
-
-    def release(self) -> None:
-        """Let go of the lock."""
-        if self._lock is not None:
-            self._lock.release()
+    def recheck_s(self, kind: str) -> float:
+        """How long at least a source of this kind is left alone."""
 
 
 class LibrarySync:
@@ -104,37 +63,42 @@ class LibrarySync:
         self,
         index: Index,
         writer: IndexWriter,
-        source: LibrarySource,
+        sources: SourceOpener,
         texts: TextSync,
         *,
         embedder: Embedder | None,
         encoder_id: str | None,
         lock: WriterLock,
-        signature: Callable[[], object],
         recheck_s: float,
-        demo: bool,
     ) -> None:
         self._index = index
         self._writer = writer
-        self._source = source
+        self._state = _State(index, writer)
+        self._sources = sources
         self._texts = texts
         self._embedder = embedder
         self._encoder_id = encoder_id
         self._lock = lock
-        self._signature = signature
         self._recheck_s = recheck_s
-        self._demo = demo
+        self._source: LibrarySource = sources.none()
         self._running: Board | None = None
         self._next: Board | None = None
-        self._next_is_full = False
+        self._wish = Wish()
+        self._is_notified = False
         self._requested = asyncio.Event()
-        self._seen: object = None
+        self._seen: Hashable = None
         self.last_error = ""
 
     @property
     def origin(self) -> Origin:
         """Where the library is read from."""
-        return Origin(kind=self._source.kind, location=self._source.location, demo=self._demo)
+        source = self._source
+        return Origin(
+            kind=source.kind,
+            location=source.location,
+            program=source.program,
+            demo=self._sources.is_demo(source.location),
+        )
 
     @property
     def running(self) -> Progress | None:
@@ -144,9 +108,9 @@ class LibrarySync:
         board = self._embedder.board if self._embedder else None
         return board.latest if board else None
 
-    async def sync(self, *, everything: bool) -> AsyncIterator[Progress]:
+    async def sync(self, wish: Wish) -> AsyncIterator[Progress]:
         """Sync, or join the sync that runs, and tell its progress; raises what made it fail."""
-        boards = [self._request(everything)]
+        boards = [self._request(wish)]
         while boards:
             board = boards.pop()
             async for progress in board.watch():
@@ -157,9 +121,29 @@ class LibrarySync:
                 boards.append(self._embedder.board)
         yield replace(board.latest, phase=Phase.DONE, current="")
 
+    def notify(self) -> None:
+        """Look at the library soon; a running sync reads what is new before it goes on."""
+        if self._running is None:
+            self._request(Wish())
+            return
+        self._is_notified = True
+        self._texts.interrupt()
+
+    async def choose(self, choice: SourceChoice) -> None:
+        """Read the library from another place from now on; raises InvalidSource, SourceFixed."""
+        source = await self._sources.opened_for_person(choice)
+        over = self._sources.configured
+        await self._state.amend(lambda state: replace(state, chosen=choice, chosen_over=over))
+        old, self._source = self._source, source
+        self._seen = None
+        await old.aclose()
+        log.info("source_chosen", kind=source.kind, location=source.location)
+        self.notify()
+
     async def run(self) -> None:
         """Work until cancelled; the index is synced at once and then whenever it has to be."""
-        self._request(everything=False)
+        self._source = self._sources.opened_at_start(await self._index.state())
+        self._request(Wish())
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._work())
@@ -168,44 +152,54 @@ class LibrarySync:
                     group.create_task(self._embedder.run())
         finally:
             self._lock.release()
+            await self._source.aclose()
 
-    def _request(self, everything: bool) -> Board:
-        """The board of a sync that will see the library as it is now."""
-        if self._running is not None and not everything and self._next is None:
+    def _request(self, wish: Wish) -> Board:
+        """The board of a sync that does what is wished."""
+        if self._running is not None and wish.is_plain and self._next is None:
             return self._running
         if self._next is None:
             self._next = Board(Progress(phase=Phase.SNAPSHOT))
-        self._next_is_full = self._next_is_full or everything
+        self._wish |= wish
         self._requested.set()
         return self._next
 
     async def _watch(self) -> None:
-        """Ask for a sync when the library's files changed or the last sync failed."""
+        """Ask for a sync when the library changed or the last sync failed."""
         while True:
-            await asyncio.sleep(self._recheck_s)
-            if self.last_error or await asyncio.to_thread(self._signature) != self._seen:
-                self._request(everything=False)
+            await asyncio.sleep(max(self._recheck_s, self._sources.recheck_s(self._source.kind)))
+            if self.last_error or await self._signature() != self._seen:
+                self._request(Wish())
+
+    async def _signature(self) -> Hashable:
+        try:
+            return await self._source.signature()
+        except ServiceError as error:
+            # Told, and a change from what was seen: the sync that follows says the same aloud.
+            return error.reason
 
     async def _work(self) -> None:
         while True:
             await self._requested.wait()
             self._requested.clear()
             board, self._next = self._next, None
-            everything, self._next_is_full = self._next_is_full, False
+            wish, self._wish = self._wish, Wish()
             if board is None:
                 continue
             self._running = board
-            error = await self._attempt(board, everything)
+            error = await self._attempt(board, wish)
             self._running = None
+            if self._is_notified:
+                self._request(Wish())
             if error is None and self._embedder is not None:
                 self._embedder.wake()
             board.close(error)
 
-    async def _attempt(self, board: Board, everything: bool) -> ServiceError | None:
+    async def _attempt(self, board: Board, wish: Wish) -> ServiceError | None:
         started = time.monotonic()
         try:
             self._lock.acquire()
-            await self._sync_once(board, everything)
+            await self._sync_once(board, wish)
         except ServiceError as error:
             log.warning("sync_failed", reason=error.reason, message=error.message)
             await self._remember_error(error)
@@ -218,32 +212,100 @@ class LibrarySync:
         log.info("synced", documents=board.latest.total, seconds=time.monotonic() - started)
         return None
 
-    async def _sync_once(self, board: Board, everything: bool) -> None:
-        # Taken before reading: a change during the sync shows at the next look.
-        self._seen = await asyncio.to_thread(self._signature)
-        records = await asyncio.to_thread(self._source.read)
-        # At once, so that scopes know the libraries and collections of the texts that follow.
-        before = await self._index.state()
-        state = replace(
-            before,
-            source_kind=self._source.kind,
-            source_location=self._source.location,
-            demo=self._demo,
-            libraries=tuple(library.name for library in records.libraries),
-            collections=frozenset(f"{one.library}/{one.key}" for one in records.collections),
-        )
-        if state != before:
-            await self._writer.remember(state)
-        changed = await self._texts.run(records, board, everything=everything)
+    async def _sync_once(self, board: Board, wish: Wish) -> None:
+        again = await self._again(wish)
+        keeper = _Keeper(self._state, again)
+        changed = False
+        unfinished = (await self._index.state()).unfinished
+        total = unfinished.total if unfinished else 0
+        while True:
+            self._is_notified = False
+            source = self._source
+            records = await self._read(source)
+            outcome = await self._texts.run(
+                records, board, files=source, again=again, total=total, keeper=keeper
+            )
+            changed = changed or outcome.changed
+            total = board.latest.total
+            if not outcome.interrupted and source is self._source:
+                break
         await self._writer.sweep(self._encoder_id, alone=self._lock.is_exclusive)
         if changed:
             await self._writer.tidy(self._encoder_id)
         now = time.time_ns() // 1_000_000
-        await self._writer.remember(replace(state, synced_at_ms=now, last_error=""))
+        await self._state.amend(
+            lambda state: replace(state, synced_at_ms=now, unfinished=None, last_error="")
+        )
+
+    async def _read(self, source: LibrarySource) -> LibraryRecords:
+        """The library with each work once, as the index knows it from now on."""
+        # Taken before reading: a change during the sync shows at the next look.
+        self._seen = await self._signature()
+        records = await source.read()
+        folded = await asyncio.to_thread(fold, records, same_file)
+        # At once, so that scopes know the libraries and collections of the texts that follow.
+        described = await asyncio.to_thread(describe, folded, datetime.now(UTC))
+        await self._state.amend(
+            lambda state: replace(
+                described(state),
+                source_kind=source.kind,
+                source_location=source.location,
+                source_program=source.program,
+                demo=self._sources.is_demo(source.location),
+            )
+        )
+        return folded.records
+
+    async def _again(self, wish: Wish) -> Again:
+        """What is read again: a wish that a kill cut short is still one."""
+        unfinished = (await self._index.state()).unfinished
+        before = generation_before(0) if wish.everything else ""
+        if unfinished is not None and unfinished.reread_before > before:
+            before = unfinished.reread_before
+        return Again(before=before, unread=wish.unread)
 
     async def _remember_error(self, error: ServiceError) -> None:
         self.last_error = error.message
-        state = await self._index.state()
         # With a full disk the reason is told from memory until the next sync.
         with suppress(DiskFull):
-            await self._writer.remember(replace(state, last_error=error.message))
+            await self._state.amend(lambda state: replace(state, last_error=error.message))
+
+
+class _State:
+    """The library's state, changed by one task at a time."""
+
+    def __init__(self, index: Index, writer: IndexWriter) -> None:
+        self._index = index
+        self._writer = writer
+        self._turn = asyncio.Lock()
+
+    async def amend(self, change: Callable[[LibraryState], LibraryState]) -> None:
+        """Keep the state as changed, if it is another then."""
+        async with self._turn:
+            before = await self._index.state()
+            after = change(before)
+            if after != before:
+                await self._writer.remember(after)
+
+
+class _Keeper:
+    """Writes down now and then how far a sync is."""
+
+    def __init__(self, state: _State, again: Again) -> None:
+        self._state = state
+        self._reread_before = again.before
+        self._kept_at = -KEEP_EVERY_S
+
+    async def keep(self, progress: Progress) -> None:
+        """Write the progress down, if the last time is long enough ago."""
+        now = time.monotonic()
+        if progress.done == progress.total or now - self._kept_at < KEEP_EVERY_S:
+            return
+        self._kept_at = now
+        unfinished = Unfinished(
+            done=progress.done,
+            total=progress.total,
+            current=progress.current,
+            reread_before=self._reread_before,
+        )
+        await self._state.amend(lambda state: replace(state, unfinished=unfinished))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -11,12 +12,15 @@ from services.search.index import Index
 from services.search.index_rows import IndexedDocument, IndexedText, Kind
 from services.search.index_writer import IndexWriter
 from services.search.library import texts
-from services.search.library.changes import Changes, compare, settled_abstracts
-from services.search.library.planned import Planned, fingerprint, plan
-from services.search.library.progress import Board, Phase
-from services.search.library.records import LibraryRecords
-from services.search.text.document_text import PagedText
-from services.search.text.passages import structure, structure_plain
+from services.search.library.attachment_paths import Location
+from services.search.library.changes import Again, Changes, compare, settled_abstracts
+from services.search.library.fingerprints import Print, compared, with_hash
+from services.search.library.planned import Planned, plan
+from services.search.library.progress import Board, Phase, Progress
+from services.search.library.records import LibraryRecords, RemoteFile
+from services.search.text.document_text import FileText
+from services.search.text.media import Media
+from services.search.text.passages import structure_plain
 
 # A batch is committed when it holds this much, or when its first document has waited this long.
 BATCH_DOCUMENTS = 64
@@ -26,13 +30,36 @@ PLAIN_TITLES = {Kind.ABSTRACT: "Abstract", Kind.ANNOTATION: "Annotation"}
 
 
 class TextReader(Protocol):
-    """Reads the pages of a file; a bad file gives a reason, not an error."""
+    """Reads files; a bad file gives a reason, not an error."""
 
-    async def read(self, path: Path) -> PagedText:
+    async def read(self, path: Path, media: Media, document_id: str) -> FileText:
         """The text of one file."""
 
 
+class Files(Protocol):
+    """Brings files to this machine."""
+
+    async def fetch(self, file: RemoteFile) -> Location:
+        """The file, or why it cannot be had."""
+
+
+class Keeper(Protocol):
+    """Remembers how far a sync is, for a process that comes after a kill."""
+
+    async def keep(self, progress: Progress) -> None:
+        """Write the progress down, if it is time to."""
+
+
 OpenReader = Callable[[], AbstractAsyncContextManager[TextReader]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a run ended."""
+
+    changed: bool
+    interrupted: bool
+    """The library changed meanwhile: what is left is to be compared anew."""
 
 
 class TextSync:
@@ -45,40 +72,67 @@ class TextSync:
         self._writer = writer
         self._open_reader = open_reader
         self._readers = readers
+        self._is_interrupted = False
 
-    async def run(self, records: LibraryRecords, board: Board, *, everything: bool) -> bool:
-        """Sync once and tell whether anything changed.
+    def interrupt(self) -> None:
+        """End the run in hand soon, so that what is new now can be read first."""
+        self._is_interrupted = True
 
-        A killed sync is continued by the next, since documents are committed whole.
+    async def run(
+        self,
+        records: LibraryRecords,
+        board: Board,
+        *,
+        files: Files,
+        again: Again,
+        total: int,
+        keeper: Keeper,
+    ) -> Outcome:
+        """Sync once; a killed run is continued by the next, since documents are committed whole.
+
+        `total` is the work that the sync had before this run, what is done of it included.
         """
+        self._is_interrupted = False
         planned = plan(records)
-        prints = await asyncio.to_thread(_fingerprints, planned)
         indexed = (await self._index.documents()).by_id
-        changes = compare(planned, prints, indexed, everything=everything)
-        board.show(phase=Phase.TEXT, total=len(changes.to_read) + len(changes.to_retitle))
+        prints = await asyncio.to_thread(_prints, planned, indexed)
+        changes = compare(planned, prints, indexed, again)
+        left = len(changes.to_read) + len(changes.to_retitle)
+        total = max(total, left)
+        board.show(phase=Phase.TEXT, done=total - left, total=total)
+        await keeper.keep(board.latest)
         if changes.to_remove:
             await self._writer.remove(changes.to_remove)
-        await self._relabel(changes, indexed)
-        await self._retitle(changes, indexed, board)
-        await self._read_all(changes.to_read, prints, board)
+        await self._relabel(changes, prints, indexed)
+        await self._retitle(changes, prints, indexed, board)
+        await self._read_all(changes.to_read, prints, board, files, keeper)
         await self._settle()
-        return changes.any
+        return Outcome(changed=changes.any, interrupted=self._is_interrupted)
 
-    async def _relabel(self, changes: Changes, indexed: Mapping[str, IndexedDocument]) -> None:
+    async def _relabel(
+        self,
+        changes: Changes,
+        prints: Mapping[str, Print],
+        indexed: Mapping[str, IndexedDocument],
+    ) -> None:
         documents = [
-            texts.with_facts(planned, indexed[planned.document_id])
-            for planned in changes.to_relabel
+            texts.with_facts(one, prints[one.document_id].value, indexed[one.document_id])
+            for one in changes.to_relabel
         ]
         await self._commit_rows(documents)
 
     async def _retitle(
-        self, changes: Changes, indexed: Mapping[str, IndexedDocument], board: Board
+        self,
+        changes: Changes,
+        prints: Mapping[str, Print],
+        indexed: Mapping[str, IndexedDocument],
+        board: Board,
     ) -> None:
         for planned in changes.to_retitle:
             old = indexed[planned.document_id]
             board.show(current=planned.title)
             text = texts.retitled(
-                texts.with_facts(planned, old),
+                texts.with_facts(planned, prints[planned.document_id].value, old),
                 await self._index.sections(old),
                 await self._index.passages_of(old),
                 await self._index.pages_of(old),
@@ -103,42 +157,77 @@ class TextSync:
         await self._writer.commit_rows(rows)
 
     async def _read_all(
-        self, planned: Sequence[Planned], prints: dict[str, str], board: Board
+        self,
+        planned: Sequence[Planned],
+        prints: Mapping[str, Print],
+        board: Board,
+        files: Files,
+        keeper: Keeper,
     ) -> None:
+        if not planned:
+            return
         todo = iter(planned)
-        done: asyncio.Queue[IndexedText] = asyncio.Queue(maxsize=BATCH_DOCUMENTS)
+        done: asyncio.Queue[IndexedText | None] = asyncio.Queue(maxsize=BATCH_DOCUMENTS)
+
+        async def read() -> None:
+            async with asyncio.TaskGroup() as readers:
+                for _ in range(min(self._readers, len(planned))):
+                    readers.create_task(self._read_some(todo, prints, done, board, files))
+            await done.put(None)
+
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(self._readers, len(planned))):
-                    group.create_task(self._read_some(todo, prints, done, board))
-                group.create_task(self._commit_all(len(planned), done, board))
+                group.create_task(read())
+                group.create_task(self._commit_all(done, board, keeper))
         except* ServiceError as failures:
-            raise failures.exceptions[0] from None
+            raise _first(failures) from None
 
     async def _read_some(
         self,
         todo: Iterator[Planned],
-        prints: dict[str, str],
-        done: asyncio.Queue[IndexedText],
+        prints: Mapping[str, Print],
+        done: asyncio.Queue[IndexedText | None],
         board: Board,
+        files: Files,
     ) -> None:
         async with self._open_reader() as reader:
             for planned in todo:
                 board.show(current=planned.title)
-                await done.put(await _read(planned, prints[planned.document_id], reader))
+                here = await _fetched(planned, files)
+                value = prints[planned.document_id].value
+                if here.path is not None:
+                    value = await asyncio.to_thread(with_hash, value, here.path)
+                await done.put(await _read(here, value, reader))
+                # After at least one: however often the library changes, each round gets on.
+                if self._is_interrupted:
+                    return
 
-    async def _commit_all(self, count: int, done: asyncio.Queue[IndexedText], board: Board) -> None:
-        async for batch in _batches(count, done):
+    async def _commit_all(
+        self, done: asyncio.Queue[IndexedText | None], board: Board, keeper: Keeper
+    ) -> None:
+        async for batch in _batches(done):
             await self._writer.commit(batch)
             board.show(done=board.latest.done + len(batch))
+            await keeper.keep(board.latest)
+
+
+async def _fetched(planned: Planned, files: Files) -> Planned:
+    """The document with its file on this machine, or with the reason why it is not."""
+    if planned.remote is None:
+        return planned
+    location = await files.fetch(planned.remote)
+    return replace(
+        planned,
+        path=location.path,
+        unread=location.unread,
+        detail=location.detail or planned.detail,
+    )
 
 
 async def _read(planned: Planned, print_: str, reader: TextReader) -> IndexedText:
     if planned.path is not None:
-        paged = await reader.read(planned.path)
-        # Layout analysis of a long document would hold up every query.
-        structured = await asyncio.to_thread(structure, paged, planned.document_id)
-        return texts.file_text(planned, print_, paged, structured)
+        text = await reader.read(planned.path, Media(planned.kind.value), planned.document_id)
+        return texts.file_text(planned, print_, text.paged, text.structured)
     if planned.text:
         title = PLAIN_TITLES.get(planned.kind, planned.title)
         structured = await asyncio.to_thread(
@@ -149,28 +238,38 @@ async def _read(planned: Planned, print_: str, reader: TextReader) -> IndexedTex
 
 
 async def _batches(
-    count: int, done: asyncio.Queue[IndexedText]
+    done: asyncio.Queue[IndexedText | None],
 ) -> AsyncIterator[list[IndexedText]]:
-    """The texts in batches that are full, or old enough, or the last."""
+    """The texts in batches that are full, or old enough, or the last; None ends them."""
     loop = asyncio.get_running_loop()
     batch: list[IndexedText] = []
     due = loop.time()
-    while count or batch:
+    is_over = False
+    while not is_over or batch:
         try:
             async with asyncio.timeout_at(due if batch else None):
-                if count:
+                if not is_over:
                     text = await done.get()
-                    count -= 1
                     due = due if batch else loop.time() + BATCH_WAIT_S
-                    batch.append(text)
+                    is_over = text is None
+                    batch += [text] if text is not None else []
         except TimeoutError:
             due = loop.time()
         passages = sum(len(text.passages) for text in batch)
         is_full = len(batch) >= BATCH_DOCUMENTS or passages >= BATCH_PASSAGES
-        if is_full or loop.time() >= due or not count:
+        if batch and (is_full or loop.time() >= due or is_over):
             yield batch
             batch = []
 
 
-def _fingerprints(planned: Sequence[Planned]) -> dict[str, str]:
-    return {one.document_id: fingerprint(one) for one in planned}
+def _prints(planned: Sequence[Planned], indexed: Mapping[str, IndexedDocument]) -> dict[str, Print]:
+    known = {key: document.fingerprint for key, document in indexed.items()}
+    return {one.document_id: compared(one, known.get(one.document_id, "")) for one in planned}
+
+
+def _first(failures: BaseExceptionGroup[ServiceError]) -> BaseException:
+    """One of the errors, since one sentence is told."""
+    error: BaseException = failures
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -89,10 +89,11 @@ def unread_text(planned: Planned, fingerprint: str) -> IndexedText:
     return _indexed(document, nothing, [])
 
 
-def with_facts(planned: Planned, document: IndexedDocument) -> IndexedDocument:
+def with_facts(planned: Planned, fingerprint: str, document: IndexedDocument) -> IndexedDocument:
     """The indexed document with the facts of the plan; its text and its generation stay."""
     return replace(
         document,
+        fingerprint=fingerprint,
         library=planned.library,
         item_key=planned.item_key,
         attachment_key=planned.attachment_key,

@@ -41,6 +41,7 @@ def read_attachments(
             url=fields.get("url", ""),
             tags=details.tags.get(entry.item_id, ()),
             collections=details.collections.keys_by_item.get(entry.item_id, ()),
+            added=entry.added,
             modified=entry.modified,
         )
         found.append(attachment)
@@ -71,6 +72,7 @@ def read_notes(tables: Tables, live: Mapping[int, Entry], details: ItemDetails) 
             cited_uris=content.cited_uris,
             tags=details.tags.get(entry.item_id, ()),
             collections=details.collections.keys_by_item.get(entry.item_id, ()),
+            added=entry.added,
             modified=entry.modified,
         )
         found.append(note)
@@ -111,6 +113,7 @@ def read_annotations(
             page_index=page_of_position(text(position)),
             sort_index=text(order),
             tags=details.tags.get(entry.item_id, ()),
+            added=entry.added,
             modified=entry.modified,
         )
         found.append(annotation)

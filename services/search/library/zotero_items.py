@@ -12,6 +12,7 @@ from services.search.library.zotero_rows import (
     Tables,
     number,
     text,
+    timestamp,
 )
 
 # A date is stored as a sortable date, a space and what the person typed: "2021-03-00 3/2021".
@@ -33,6 +34,8 @@ class ItemDetails:
     collections: Collections
     typed_names: dict[tuple[str, str], str]
     """(item type, field) to the field it specialises, such as (`case`, `caseName`) to `title`."""
+    replaced: dict[int, tuple[str, ...]]
+    """The keys of the items that were merged into an item."""
 
 
 def read_fields(tables: Tables) -> dict[int, dict[str, str]]:
@@ -113,6 +116,8 @@ def _item(entry: Entry, details: ItemDetails) -> Item:
         fields=_other_fields(fields),
         tags=details.tags.get(entry.item_id, ()),
         collections=details.collections.keys_by_item.get(entry.item_id, ()),
+        replaces=details.replaced.get(entry.item_id, ()),
+        added=entry.added,
         modified=entry.modified,
     )
 
@@ -128,8 +133,11 @@ def _named(
 def _other_fields(fields: dict[str, str]) -> dict[str, str]:
     others: dict[str, str] = {}
     for name in sorted(fields.keys() - NAMED):
-        is_typed_date = "date" in name.lower() and name != "accessDate"
-        others[name] = read_date(fields[name])[0] if is_typed_date else fields[name]
+        if name == "accessDate":
+            others[name] = timestamp(fields[name])
+        else:
+            is_typed_date = "date" in name.lower()
+            others[name] = read_date(fields[name])[0] if is_typed_date else fields[name]
     return others
 
 

@@ -30,8 +30,9 @@ class Entry:
     library: str
     key: str
     type_name: str
+    added: str
     modified: str
-    """ISO 8601 with a final Z."""
+    """Both ISO 8601 with a final Z."""
 
 
 class Tables:
@@ -123,16 +124,17 @@ def read_entries(tables: Tables, libraries: Libraries) -> dict[int, Entry]:
     """Every object with a key by its local id, the trash included."""
     types = tables.names("itemTypesCombined", "itemTypeID", "typeName")
     types = types or tables.names("itemTypes", "itemTypeID", "typeName")
-    columns = ("itemID", "libraryID", "key", "itemTypeID", "dateModified")
+    columns = ("itemID", "libraryID", "key", "itemTypeID", "dateAdded", "dateModified")
     return {
         number(item_id): Entry(
             item_id=number(item_id),
             library=libraries.name_by_id[number(library_id)],
             key=text(key),
             type_name=types.get(number(type_id), ""),
+            added=timestamp(added),
             modified=timestamp(modified),
         )
-        for item_id, library_id, key, type_id, modified in tables.rows("items", *columns)
+        for item_id, library_id, key, type_id, added, modified in tables.rows("items", *columns)
         if number(library_id) in libraries.name_by_id
     }
 

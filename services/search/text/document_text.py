@@ -5,6 +5,9 @@ from enum import Enum
 
 from services.search.library.records import Unread
 
+# The index of the one page that a text without pages is kept as.
+NO_PAGE = -1
+
 
 class BlockKind(Enum):
     """What a paragraph of a page is, by its place and its type."""
@@ -27,6 +30,10 @@ class Block:
     size: float
     """The type size relative to that of most of the document's text."""
     bold: bool = False
+    level: int = 0
+    """Set where the file itself says that a section begins: 1 for the outermost."""
+    title: str = ""
+    """The title of that section when the paragraph is not its heading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +41,9 @@ class Page:
     """One physical page's text in reading order."""
 
     index: int
-    """Physical, 0-based."""
+    """Physical, 0-based; NO_PAGE when the text has no pages."""
     label: str
-    """The printed label; `<index + 1>` when the file has none."""
+    """The printed label; `<index + 1>` when the file has none, empty when there are no pages."""
     text: str
     """Paragraphs separated by blank lines."""
     blocks: tuple[Block, ...] = ()
@@ -60,10 +67,15 @@ class PagedText:
     pages: tuple[Page, ...]
     outline: tuple[OutlineEntry, ...]
     page_count: int
-    """Physical pages of the file; more than `pages` when only a part was read."""
+    """Physical pages of the file: more than `pages` when only a part was read, 0 without pages."""
     unread: Unread | None = None
     """Set when nothing was read, or only a part."""
     detail: str = ""
+
+    @property
+    def is_without_pages(self) -> bool:
+        """Whether the text is one that has no pages, such as a web page's."""
+        return any(page.index == NO_PAGE for page in self.pages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,3 +126,11 @@ class StructuredText:
 
     sections: tuple[Section, ...]
     passages: tuple[PassageText, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileText:
+    """A file's pages, or the reason why there are none, and what was made of them."""
+
+    paged: PagedText
+    structured: StructuredText

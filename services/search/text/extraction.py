@@ -1,46 +1,60 @@
-"""Reading PDFs outside the serving process, so that a bad file can hang or crash only its reader.
+"""Reading files outside the serving process: a bad file can hang, bloat or crash its reader only.
 
 The reader is `python -m services.search.text.worker`: an ordinary subprocess, because it can be
-waited for and killed on every system without help threads. The two speak in JSON, so a reader
-taken over by a file has no more power over this process than wrong text.
+waited for, measured and killed on every system without help threads. The two speak in JSON, so a
+reader taken over by a file has no more power over this process than wrong text.
 """
 
 import asyncio
 import json
 import logging
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import psutil
+
 from services.search.library.records import Unread
-from services.search.text.document_text import PagedText
-from services.search.text.frames import HEADER_BYTES, body_length, decode_text, frame
+from services.search.text.document_text import FileText, PagedText, StructuredText
+from services.search.text.frames import HEADER_BYTES, Request, body_length, decode_text, frame
+from services.search.text.media import Media
 
 log = logging.getLogger(__name__)
 
 # Fresh readers keep the memory that a library leaves behind in bounds.
 FILES_PER_WORKER = 200
 GONE_DEADLINE_S = 5.0
+# A reader that unpacks a bomb grows by some hundred megabytes between two looks.
+LOOK_EVERY_S = 0.1
+# No honest text comes near; an answer is held in memory.
+LONGEST_ANSWER = 512 * 1024 * 1024
 
 
 class WorkerLost(Exception):
     """The reader ended without an answer."""
 
 
+class MemoryExceeded(Exception):
+    """The reader took more memory than it may."""
+
+
 class Extractor:
-    """Reads one PDF at a time in a process of its own; enter it before use."""
+    """Reads one file at a time in a process of its own; enter it before use."""
 
     def __init__(
         self,
         *,
         timeout_s: float = 120.0,
+        memory_bytes: int = 1024 * 1024 * 1024,
         max_pages: int = 2000,
         files_per_worker: int = FILES_PER_WORKER,
         command: tuple[str, ...] = (sys.executable, "-m", "services.search.text.worker"),
     ) -> None:
-        """`timeout_s` is what one file may take."""
+        """`timeout_s` and `memory_bytes` are what one file may take."""
         self._timeout_s = timeout_s
+        self._memory_bytes = memory_bytes
         self._max_pages = max_pages
         self._files_per_worker = files_per_worker
         self._command = command
@@ -60,23 +74,35 @@ class Extractor:
         async with self._turn:
             await self._stop()
 
-    async def read(self, path: Path) -> PagedText:
-        """The text of a PDF; a file that hangs or crashes the reader gives a reason too."""
+    async def read(self, path: Path, media: Media, document_id: str) -> FileText:
+        """The text of a file; one that hangs, bloats or crashes the reader gives a reason too."""
+        request = Request(
+            path=str(path),
+            media=media.value,
+            document_id=document_id,
+            max_pages=self._max_pages,
+            deadline_s=self._timeout_s,
+        )
         async with self._turn:
             try:
                 async with asyncio.timeout(self._timeout_s):
-                    text = await self._ask(path)
+                    text = await self._ask(request)
             except TimeoutError:
-                await self._stop()
-                log.warning("pdf_timed_out", extra={"path": str(path)})
-                return _unread(
+                return await self._give_up(
+                    request,
                     Unread.TIMED_OUT,
                     f"Reading the file took longer than {self._timeout_s:g} seconds.",
                 )
+            except MemoryExceeded:
+                return await self._give_up(
+                    request,
+                    Unread.TOO_LARGE,
+                    f"Reading the file took more than {self._memory_bytes >> 20} MiB of memory.",
+                )
             except WorkerLost:
-                await self._stop()
-                log.warning("pdf_crashed_reader", extra={"path": str(path)})
-                return _unread(Unread.DAMAGED, "The file made the PDF reader crash.")
+                return await self._give_up(
+                    request, Unread.DAMAGED, "The file made the reader crash."
+                )
             except BaseException:
                 # Cancelled, say: the answer on its way must not be taken for that of the next file.
                 await self._stop()
@@ -86,25 +112,23 @@ class Extractor:
                 await self._stop()
             return text
 
-    async def _ask(self, path: Path) -> PagedText:
+    async def _give_up(self, request: Request, reason: Unread, detail: str) -> FileText:
+        await self._stop()
+        log.warning("file_given_up", extra={"path": request.path, "reason": reason.value})
+        paged = PagedText(pages=(), outline=(), page_count=0, unread=reason, detail=detail)
+        return FileText(paged=paged, structured=StructuredText(sections=(), passages=()))
+
+    async def _ask(self, request: Request) -> FileText:
         worker = self._worker = self._worker or await self._start()
-        if worker.stdin is None or worker.stdout is None:
-            raise WorkerLost
-        request = json.dumps(
-            {
-                "path": str(path),
-                "max_pages": self._max_pages,
-                "deadline_s": self._timeout_s,
-            }
-        )
+        answer = asyncio.create_task(_answer(worker, json.dumps(asdict(request)).encode()))
         try:
-            worker.stdin.write(frame(request.encode()))
-            await worker.stdin.drain()
-            header = await worker.stdout.readexactly(HEADER_BYTES)
-            body = await worker.stdout.readexactly(body_length(header))
-        except (asyncio.IncompleteReadError, ConnectionError) as error:
-            raise WorkerLost from error
-        return decode_text(body)
+            while not answer.done():
+                await asyncio.wait({answer}, timeout=LOOK_EVERY_S)
+                if not answer.done() and _memory_of(worker.pid) > self._memory_bytes:
+                    raise MemoryExceeded
+            return await asyncio.to_thread(decode_text, answer.result())
+        finally:
+            answer.cancel()
 
     async def _start(self) -> asyncio.subprocess.Process:
         self._files = 0
@@ -122,5 +146,24 @@ class Extractor:
             await worker.wait()
 
 
-def _unread(reason: Unread, detail: str) -> PagedText:
-    return PagedText(pages=(), outline=(), page_count=0, unread=reason, detail=detail)
+async def _answer(worker: asyncio.subprocess.Process, request: bytes) -> bytes:
+    """What the reader says to the request; raises WorkerLost."""
+    if worker.stdin is None or worker.stdout is None:
+        raise WorkerLost
+    try:
+        worker.stdin.write(frame(request))
+        await worker.stdin.drain()
+        length = body_length(await worker.stdout.readexactly(HEADER_BYTES))
+        if length > LONGEST_ANSWER:
+            raise WorkerLost
+        return await worker.stdout.readexactly(length)
+    except (asyncio.IncompleteReadError, ConnectionError) as error:
+        raise WorkerLost from error
+
+
+def _memory_of(pid: int) -> int:
+    """The resident memory of a process; 0 when it is gone, which its pipe tells as well."""
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return 0

@@ -142,7 +142,7 @@ class FragmentBuilder:
         self._runs: list[_Run] = []
         self._run: _Run | None = None
         self._x0 = self._x1 = self._y = self._size = 0.0  # of the last glyph
-        self._space = self._line_end = False
+        self._space = self._line_end = self._is_after_mark = False
         self._left = -math.inf  # the left edge of what last ran from left to right
         self._marks: list[tuple[str, float]] = []  # with their centres, waiting for their letter
 
@@ -159,6 +159,7 @@ class FragmentBuilder:
         if char > "\u02ff" and unicodedata.combining(char):
             self._add_mark(char, x0, x1)
             return
+        self._judge_space(x0, x1, size)
         marks = self._marks_over(x0, x1, size) if self._marks else ""
         run = self._run
         if run is not None:
@@ -200,6 +201,7 @@ class FragmentBuilder:
         if self._marks or (run is not None and run.chars[-1] in ACCENTS):
             return False
         x0 = word.first[0]
+        self._judge_space(*word.first, size)
         if run is None or not self._continues(run, x0, word.first[1], y, size, False):
             run = self._run = _Run(y=y)
             self._runs.append(run)
@@ -235,6 +237,12 @@ class FragmentBuilder:
         apart = max(x0 - self._x1, self._x0 - x1)
         return apart <= WIDEST_JUMP * larger and (rtl or any(map(is_right_to_left, run.chars)))
 
+    def _judge_space(self, x0: float, x1: float, size: float) -> None:
+        """A space that the file tells after a mark may be only the way on from the mark."""
+        if self._is_after_mark:
+            self._space = self._space and self._is_apart(x0, x1, size)
+            self._is_after_mark = False
+
     def _is_apart(self, x0: float, x1: float, size: float) -> bool:
         return max(x0 - self._x1, self._x0 - x1) > NARROWEST_SPACE * size
 
@@ -256,6 +264,7 @@ class FragmentBuilder:
         centre = (x0 + x1) / 2
         if self._run is not None and self._x0 <= centre <= self._x1:
             self._run.append(char, self._x0, self._x1)
+            self._is_after_mark = True
         else:
             self._marks.append((char, centre))
             self._space = False  # that space was only the way to the mark

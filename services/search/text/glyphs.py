@@ -1,9 +1,7 @@
 """The characters of a PDF page as pdfium sees them: which are visible, where, and how large."""
 
 import ctypes
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -11,49 +9,15 @@ import pypdfium2.raw as raw  # the C interface with its own names for C types
 
 from services.search.text.characters import BREAK, LINE_ENDS, is_plain, readable
 from services.search.text.fragments import Fragment, FragmentBuilder, Frame, PageContent, Word
+from services.search.text.styles import Style, Styles
+from services.search.text.visibility import Box, unseen
 
 # A page of a book has some 5,000 characters; more than a large poster has is no reading matter.
 MOST_CHARACTERS = 200_000
-# Smaller type than this, in points, is not meant for readers.
-SMALLEST_SIZE = 1.0
-SMALLEST_SHARE = 400
 # A picture that covers this share of the page is a scan.
 SCAN_SHARE = 0.5
-# Text that leans more than this many degrees off the upright directions is a watermark.
-MOST_LEAN = 8.0
-INVISIBLE_MODES = frozenset({raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP})
-Box = tuple[float, float, float, float]
-
-
-@dataclass(slots=True, kw_only=True)
-class _Font:
-    """A font, and what is known of its characters so far."""
-
-    bold: bool
-    letters: dict[str, str] = field(default_factory=dict)
-    """What each character is in plain text; empty for those without a meaning."""
-    plain: set[str] = field(default_factory=set)
-    """Those that simply stand beside one another."""
-
-
-@dataclass(slots=True, kw_only=True)
-class _Style:
-    """What the characters of one text object have in common."""
-
-    size: float
-    quarter_turns: int
-    """Turned counter-clockwise so many times by 90 degrees."""
-    is_kept: bool
-    """Whether its characters can be seen if they are on the page."""
-    is_unseen: bool = False
-    """Whether it is drawn so that nobody sees it: kept only as the text layer of a scan."""
-    font: _Font
-    bottom: float = math.inf
-    """The lower edge of the last character, and the base line that goes with it."""
-    y: float = 0.0
-
-
-NO_STYLE = _Style(size=0.0, quarter_turns=0, is_kept=False, font=_Font(bold=False))
+# A picture that covers less of the page than this is no scan of text.
+SMALLEST_SCAN = 0.1
 
 
 def read_page(page: Any) -> PageContent:
@@ -73,10 +37,7 @@ class _PageReader:
         self._raw = text_page.raw
         self._count = text_page.count_chars()
         self._crop: Box = page.get_cropbox()
-        left, bottom, right, top = self._crop
-        self._smallest = min(SMALLEST_SIZE, max(right - left, top - bottom) / SMALLEST_SHARE)
-        self._styles: dict[int | None, _Style] = {}
-        self._fonts: dict[int | None, _Font] = {}
+        self._styles = Styles(page, self._raw)
         self._rectangle = raw.FS_RECTF()
         self._by_rectangle = raw.byref(self._rectangle)
         self._pictures: list[Box] | None = None
@@ -88,6 +49,29 @@ class _PageReader:
     def read(self) -> PageContent:
         """The page; words are taken whole where they can be, since every call costs."""
         codes = self._codes()
+        self._take_words(codes)
+        if self._hide_unseen():
+            self._builders.clear()
+            self._sizes = {0: 0, 1: 0, 2: 0, 3: 0}
+            self._characters = self._unmapped = 0
+            self._take_words(codes)
+        return self._content()
+
+    def _hide_unseen(self) -> bool:
+        """Mark the text that the page looks the same without; whether there is any."""
+        is_any = False
+        # Pale letters on a shape stand where it covers others, so they are judged apart.
+        for is_pale in (False, True):
+            suspects = self._styles.suspects(is_pale=is_pale)
+            letters = {
+                address: (style.text_object, style.size, style.boxes or ())
+                for address, style in suspects.items()
+            }
+            for address in unseen(self._page, letters):
+                suspects[address].is_unseen = is_any = True
+        return is_any
+
+    def _take_words(self, codes: str) -> None:
         start = 0
         for end in [*(match.start() for match in BREAK.finditer(codes)), len(codes)]:
             if start < end:
@@ -95,7 +79,6 @@ class _PageReader:
             for builder in self._builders.values():
                 builder.line_end() if codes[end : end + 1] in LINE_ENDS else builder.space()
             start = end + 1
-        return self._content()
 
     def _codes(self) -> str:
         """The characters of the page, each at its own index."""
@@ -120,13 +103,13 @@ class _PageReader:
                     for index in range(start + 1, end)
                     if object_of(self._raw, index) != pointer
                 )
-            style = self._style(start, pointer)
+            style = self._styles.of(start, pointer)
             if style.is_kept and not self._take_whole(codes[start:stop], start, style):
                 for index in range(start, stop):
                     self._take(index, codes[index], style, self._box(index))
             start = stop
 
-    def _take_whole(self, word: str, start: int, style: _Style) -> bool:
+    def _take_whole(self, word: str, start: int, style: Style) -> bool:
         """Take a word of one object that simply goes from left to right; whether it does."""
         if style.quarter_turns or style.is_unseen:
             return False
@@ -144,6 +127,8 @@ class _PageReader:
             last=last[::2],
             index=start,
         )
+        if style.boxes is not None:
+            style.boxes.append((first[0], first[1], last[2], first[3]))
         builder = self._builder(0)
         y = self._base_line(start, style, first)
         if not builder.add_word(glyphs, y, style.size, style.font.bold):
@@ -152,7 +137,7 @@ class _PageReader:
         self._sizes[0] += len(word)
         return True
 
-    def _learn(self, word: str, start: int, style: _Style) -> bool:
+    def _learn(self, word: str, start: int, style: Style) -> bool:
         """Look up the characters of a word that the font has not shown yet; whether all are plain.
 
         A code means the same throughout a font.
@@ -164,9 +149,11 @@ class _PageReader:
                     style.font.plain.add(char)
         return style.font.plain.issuperset(word)
 
-    def _take(self, index: int, char: str, style: _Style, box: Box) -> None:
+    def _take(self, index: int, char: str, style: Style, box: Box) -> None:
         if not self._is_on_page(box) or (style.is_unseen and not self._over_picture(box)):
             return
+        if style.boxes is not None:
+            style.boxes.append(box)
         self._characters += 1
         letters = style.font.letters.get(char)
         if letters is None:
@@ -203,7 +190,7 @@ class _PageReader:
         left, bottom, right, top = self._crop
         return left <= (box[0] + box[2]) / 2 <= right and bottom <= (box[1] + box[3]) / 2 <= top
 
-    def _base_line(self, index: int, style: _Style, box: Box) -> float:
+    def _base_line(self, index: int, style: Style, box: Box) -> float:
         if box[1] != style.bottom:
             style.bottom, style.y = box[1], self._origin(index)[1]
         return style.y
@@ -231,39 +218,6 @@ class _PageReader:
             cut=self._count > MOST_CHARACTERS,
         )
 
-    def _style(self, index: int, pointer: int | None) -> _Style:
-        style = self._styles.get(pointer)
-        if style is None:
-            style = self._styles[pointer] = self._read_style(index) if pointer else NO_STYLE
-        return style
-
-    def _read_style(self, index: int) -> _Style:
-        text_object = raw.FPDFText_GetTextObject(self._raw, index)
-        matrix, colour = raw.FS_MATRIX(), [raw.c_uint() for _ in range(4)]
-        raw.FPDFText_GetMatrix(self._raw, index, raw.byref(matrix))
-        size = abs(raw.FPDFText_GetFontSize(self._raw, index)) * math.hypot(matrix.c, matrix.d)
-        angle = math.degrees(math.atan2(matrix.b, matrix.a))
-        turns = round(angle / 90)
-        painted = raw.FPDFText_GetFillColor(self._raw, index, *map(raw.byref, colour))
-        mode = raw.FPDFTextObj_GetTextRenderMode(text_object)
-        font = raw.FPDFTextObj_GetFont(text_object)
-        return _Style(
-            size=round(size, 1),
-            quarter_turns=turns % 4,
-            is_kept=abs(angle - 90 * turns) <= MOST_LEAN and size >= self._smallest,
-            is_unseen=mode in INVISIBLE_MODES or bool(painted and colour[3].value == 0),
-            font=self._font(index, raw.cast(font, raw.c_void_p).value),
-        )
-
-    def _font(self, index: int, pointer: int | None) -> _Font:
-        font = self._fonts.get(pointer)
-        if font is None:
-            name, flags = raw.create_string_buffer(128), raw.c_int()
-            raw.FPDFText_GetFontInfo(self._raw, index, name, len(name), raw.byref(flags))
-            weight = raw.FPDFText_GetFontWeight(self._raw, index)
-            font = self._fonts[pointer] = _Font(bold=weight >= 600 or _is_bold_name(name.value))
-        return font
-
     def _over_picture(self, box: Box) -> bool:
         """Whether unseen text is the text layer of a scan, and not text hidden from the reader."""
         x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
@@ -275,18 +229,22 @@ class _PageReader:
     def _is_scan(self) -> bool:
         if self._characters > 200 and self._pictures is None:
             return False  # a page of visible text; looking through its objects would be for nothing
+        return sum(map(self._share, self._picture_boxes())) >= SCAN_SHARE
+
+    def _share(self, box: Box) -> float:
+        """How much of the page the box covers."""
         left, bottom, right, top = self._crop
-        area = sum(
-            max(0.0, min(right, box[2]) - max(left, box[0]))
-            * max(0.0, min(top, box[3]) - max(bottom, box[1]))
-            for box in self._picture_boxes()
-        )
-        return area >= SCAN_SHARE * (right - left) * (top - bottom)
+        width = max(0.0, min(right, box[2]) - max(left, box[0]))
+        height = max(0.0, min(top, box[3]) - max(bottom, box[1]))
+        return width * height / max((right - left) * (top - bottom), 1.0)
 
     def _picture_boxes(self) -> list[Box]:
+        """Where pictures are that may be scans; a mark of the publisher is none."""
         if self._pictures is None:
             images = self._page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
-            self._pictures = [image.get_bounds() for image in images]
+            boxes = [image.get_bounds() for image in images]
+            whole = sum(map(self._share, boxes)) >= SCAN_SHARE  # a scan may come in strips
+            self._pictures = [box for box in boxes if whole or self._share(box) >= SMALLEST_SCAN]
         return self._pictures
 
 
@@ -294,7 +252,7 @@ class _PageReader:
 def text_object_of() -> Callable[[Any, int], int | None]:
     """`FPDFText_GetTextObject` giving an address: a pointer object per character costs more."""
     prototype = ctypes.CFUNCTYPE(ctypes.c_void_p, raw.FPDF_TEXTPAGE, ctypes.c_int)
-    address = ctypes.cast(raw.FPDFText_GetTextObject, ctypes.c_void_p).value
+    address = ctypes.cast(raw.FPDFText_GetTextObject, ctypes.c_void_p).value or 0
     return prototype(address)
 
 
@@ -312,8 +270,3 @@ def _upright(box: Box, origin: tuple[float, float], turns: int) -> tuple[float, 
         _turned(corner, turns)[0] for corner in ((box[0], box[1]), (box[2], box[3]))
     )
     return left, right, _turned(origin, turns)[1]
-
-
-def _is_bold_name(name: bytes) -> bool:
-    lowered = name.decode("ascii", "ignore").lower()
-    return any(mark in lowered for mark in ("bold", "black", "heavy", "cmbx", "-medi", "sfbx"))

@@ -3,53 +3,16 @@
 import json
 import re
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from urllib.parse import unquote
 
-BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "figcaption",
-        "figure",
-        "footer",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "table",
-        "tbody",
-        "tfoot",
-        "thead",
-        "tr",
-        "ul",
-    ]
+from services.search.text.markup import Close, Open, Raw, names, tokens
+
+BLOCKS = names(
+    "address article aside blockquote dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6",
+    "header hr li main nav ol p pre section table tbody tfoot thead tr ul",
 )
 CELLS = frozenset({"td", "th"})
-UNSEEN = frozenset(
-    {"script", "style", "template", "noscript", "head", "title", "svg", "math", "iframe"}
-)
-# An unseen element without content has no end tag to wait for.
-VOID = frozenset(
-    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
-)
+UNSEEN = names("script style template noscript head title svg math iframe")
 # Single spaces, which most are, are no match and cost nothing.
 WHITE_SPACE = re.compile(r"[ \t\r\n\f\v\u00a0]{2,}|[\t\r\n\f\v\u00a0]")
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -68,57 +31,65 @@ class NoteText:
 def read_note(html: str) -> NoteText:
     """The note as paragraphs separated by blank lines; never fails, whatever the HTML."""
     parser = _NoteParser()
-    parser.feed(html)
-    parser.close()
+    for token in tokens(html):
+        match token:
+            case Open():
+                parser.open(token)
+            case Close(name=name):
+                parser.close(name)
+            case Raw():
+                pass
+            case _:
+                parser.text_piece(token)
     return NoteText(text=parser.text(), cited_uris=tuple(dict.fromkeys(parser.cited_uris)))
 
 
-class _NoteParser(HTMLParser):
+class _NoteParser:
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self.cited_uris: list[str] = []
         self._paragraphs: list[list[str]] = [[]]
         self._unseen: list[str] = []
         self._preformatted = 0
 
     def text(self) -> str:
+        """The words of the note."""
         paragraphs = ("".join(pieces).strip() for pieces in self._paragraphs)
         return _clean("\n\n".join(paragraph for paragraph in paragraphs if paragraph))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self._unseen or (tag in UNSEEN and tag not in VOID):
-            if tag in UNSEEN:
-                self._unseen.append(tag)
+    def open(self, tag: Open) -> None:
+        """An element begins."""
+        if self._unseen or tag.name in UNSEEN:
+            if tag.name in UNSEEN and not tag.is_empty:
+                self._unseen.append(tag.name)
             return
-        if tag == "br":
+        if tag.name == "br":
             self._paragraphs[-1].append("\n")
-        elif tag in CELLS:
+        elif tag.name in CELLS:
             self._paragraphs[-1].append(" ")
-        elif tag in BLOCKS:
+        elif tag.name in BLOCKS:
             self._break()
-        self._preformatted += tag == "pre"
-        for name, value in attrs:
-            if name in ("data-citation", "data-annotation") and value:
-                self.cited_uris.extend(_cited(value))
+        self._preformatted += tag.name == "pre"
+        if "data-" in tag.raw_attributes:
+            attributes = tag.attributes
+            for name in ("data-citation", "data-annotation"):
+                if value := attributes.get(name):
+                    self.cited_uris.extend(_cited(value))
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in UNSEEN:
-            self.handle_starttag(tag, attrs)
-
-    def handle_endtag(self, tag: str) -> None:
+    def close(self, name: str) -> None:
+        """An element ends."""
         if self._unseen:
-            if tag == self._unseen[-1]:
+            if name == self._unseen[-1]:
                 self._unseen.pop()
             return
-        if tag in BLOCKS:
+        if name in BLOCKS:
             self._break()
-        if tag == "pre" and self._preformatted:
+        if name == "pre" and self._preformatted:
             self._preformatted -= 1
 
-    def handle_data(self, data: str) -> None:
-        if self._unseen:
-            return
-        self._paragraphs[-1].append(data if self._preformatted else WHITE_SPACE.sub(" ", data))
+    def text_piece(self, text: str) -> None:
+        """Text between tags."""
+        if not self._unseen:
+            self._paragraphs[-1].append(text if self._preformatted else WHITE_SPACE.sub(" ", text))
 
     def _break(self) -> None:
         if self._paragraphs[-1]:

@@ -19,6 +19,9 @@ class Part:
     kind: BlockKind
     size: float = 1.0
     bold: bool = False
+    level: int = 0
+    """Set where the file itself says that a section begins."""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,21 @@ class Mark:
     level: int
     is_heading: bool = True
     """Whether the paragraph at that place is the heading and no text of the section."""
+
+
+def told_marks(parts: Sequence[Part]) -> list[Mark]:
+    """The sections that the file itself tells, as markup does; the outermost have level 1."""
+    outermost = min((part.level for part in parts if part.level), default=1)
+    return [
+        Mark(
+            part=index,
+            title=part.title or " ".join(part.text.split()),
+            level=part.level - outermost + 1,
+            is_heading=part.kind is BlockKind.HEADING,
+        )
+        for index, part in enumerate(parts)
+        if part.level
+    ]
 
 
 def parts_of(pages: Sequence[Page]) -> tuple[Part, ...]:
@@ -46,6 +64,8 @@ def parts_of(pages: Sequence[Page]) -> tuple[Part, ...]:
                     kind=block.kind,
                     size=block.size,
                     bold=block.bold,
+                    level=block.level,
+                    title=block.title,
                 )
                 for block in page.blocks
             )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from services.chassis.words import WORD, count_words, sentences
 from services.search.text.document_text import (
+    NO_PAGE,
     BlockKind,
     Page,
     PagedText,
@@ -114,6 +115,8 @@ def _units(stretch: Stretch, pages: Sequence[Page]) -> list[Located]:
 
 def _located(part: Part, pages: Sequence[Page]) -> Located:
     page = pages[part.page]
+    if page.index == NO_PAGE:
+        return Located(text=part.text)
     span = Span(
         start=0,
         end=len(part.text),
@@ -196,7 +199,7 @@ def _sections(
             found.append(None)
             continue
         number += 1
-        begin = pages[stretch.page].index if pages else 0
+        begin = max(pages[stretch.page].index, 0) if pages else 0
         found.append(
             Section(
                 section_id=f"s{number}",

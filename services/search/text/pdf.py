@@ -9,6 +9,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from services.search.library.records import Unread
+from services.search.text.brackets import with_meant_brackets
 from services.search.text.columns import Column, reading_order, usual_gutter
 from services.search.text.document_text import Block, BlockKind, OutlineEntry, Page, PagedText
 from services.search.text.fragments import Frame, PageContent
@@ -148,7 +149,9 @@ def _letters(content: PageContent) -> int:
 def lay_out(contents: Sequence[PageContent], labels: Sequence[str]) -> tuple[Page, ...]:
     """The pages' text: columns in order, halves of paragraphs joined, divided words whole."""
     gutter = usual_gutter([content.fragments for content in contents])
-    columns = [reading_order(content.fragments, gutter) for content in contents]
+    columns = with_meant_brackets(
+        [reading_order(content.fragments, gutter) for content in contents]
+    )
     body_size = _body_size(columns)
     paragraphs = [paragraphs_of(page, body_size) for page in columns]
     joiner = Joiner(line.text for page in columns for column in page for line in column.lines)

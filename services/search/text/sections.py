@@ -8,7 +8,7 @@ from services.search.text.document_text import BlockKind, PagedText
 from services.search.text.heading_names import is_reference_list
 from services.search.text.headings import headings
 from services.search.text.outline import outline_marks
-from services.search.text.parts import Mark, Part, parts_of
+from services.search.text.parts import Mark, Part, parts_of, told_marks
 
 FRONT_MATTER = "Front matter"
 FULL_TEXT = "Full text"
@@ -31,8 +31,9 @@ class Stretch:
 def divide(paged: PagedText) -> tuple[Stretch, ...]:
     """The sections in reading order; reference lists are left out."""
     parts = parts_of(paged.pages)
-    found = headings(parts)
-    marks = outline_marks(paged.outline, parts, found) or found
+    if not (marks := told_marks(parts)) and not paged.is_without_pages:
+        found = headings(parts)
+        marks = outline_marks(paged.outline, parts, found) or found
     ends = (
         _reference_tail(parts) if not any(is_reference_list(m.title) for m in marks) else len(parts)
     )

@@ -1,4 +1,4 @@
-"""The PDF reader's process: takes paths on standard input, gives texts on standard output."""
+"""The file reader's process: takes paths on standard input, gives texts on standard output."""
 
 import json
 import os
@@ -8,10 +8,9 @@ import threading
 from pathlib import Path
 from typing import BinaryIO
 
-from services.search.text.frames import HEADER_BYTES, body_length, encode_text, frame
-from services.search.text.pdf import read_pdf
+from services.search.text.frames import HEADER_BYTES, Request, body_length, encode_text, frame
+from services.search.text.reader import read_file
 
-Request = dict[str, object]
 # The serving process kills us at the deadline; if it cannot, we end on our own so much later.
 GRACE_S = 10.0
 
@@ -32,16 +31,18 @@ def main() -> None:
 def _receive(stream: BinaryIO, requests: "queue.SimpleQueue[Request]") -> None:
     """Pass requests on; pdfium lets other threads run, so the end is noticed during a file too."""
     while len(header := stream.read(HEADER_BYTES)) == HEADER_BYTES:
-        requests.put(json.loads(stream.read(body_length(header))))
+        requests.put(Request(**json.loads(stream.read(body_length(header)))))
     os._exit(0)
 
 
 def _answer(request: Request) -> bytes:
-    timer = threading.Timer(float(str(request["deadline_s"])) + GRACE_S, os._exit, args=(1,))
+    timer = threading.Timer(request.deadline_s + GRACE_S, os._exit, args=(1,))
     timer.daemon = True
     timer.start()
     try:
-        text = read_pdf(Path(str(request["path"])), max_pages=int(str(request["max_pages"])))
+        text = read_file(
+            Path(request.path), request.kind, request.document_id, max_pages=request.max_pages
+        )
     finally:
         timer.cancel()
     return encode_text(text)

@@ -1,4 +1,4 @@
-"""PDFs are read in a process that may hang or crash without harm to its caller."""
+"""Files are read in a process that may hang or crash without harm to its caller."""
 
 import asyncio
 import subprocess
@@ -9,14 +9,25 @@ from pathlib import Path
 import pytest
 
 from services.search.library.records import Unread
+from services.search.text.document_text import FileText
 from services.search.text.extraction import Extractor
 from services.search.text.frames import decode_text, encode_text
+from services.search.text.media import Media
 from services.search.text.pdf import read_pdf
+from services.search.text.reader import read_file
 from tests.fixtures.printed_paper import LEFT, printed_paper
 
 # Readers that misbehave: each takes a request as the real one does.
 HANGS = "import sys, time; sys.stdin.buffer.read(8); time.sleep(600)"
+GROWS = (
+    "import sys, time; sys.stdin.buffer.read(8);"
+    "hoard = [b'x' * (1 << 20) for _ in range(300)]; time.sleep(600)"
+)
 CRASHES = "import os, sys; sys.stdin.buffer.read(8); os.abort()"
+
+
+async def read(extractor: Extractor, path: Path) -> FileText:
+    return await extractor.read(path, Media.PDF, "user/KEY")
 
 
 def reader(script: str) -> tuple[str, ...]:
@@ -34,44 +45,59 @@ def paper(tmp_path: Path) -> Path:
 
 async def test_the_process_gives_what_reading_gives(paper: Path) -> None:
     async with Extractor() as extractor:
-        assert await extractor.read(paper) == read_pdf(paper)
+        text = await read(extractor, paper)
+    expected = read_file(paper, Media.PDF, "user/KEY", max_pages=2000)
+    assert text.structured == expected.structured
+    assert [(page.index, page.label, page.text) for page in text.paged.pages] == [
+        (page.index, page.label, page.text) for page in expected.paged.pages
+    ]
 
 
 def test_a_text_survives_the_way_between_processes(paper: Path, tmp_path: Path) -> None:
-    for text in (read_pdf(paper), read_pdf(tmp_path / "none.pdf")):
-        assert decode_text(encode_text(text)) == text
+    for path in (paper, tmp_path / "none.pdf"):
+        text = read_file(path, Media.PDF, "user/KEY", max_pages=2000)
+        received = decode_text(encode_text(text))
+        assert received.structured == text.structured
+        assert encode_text(received) == encode_text(text)
 
 
 async def test_files_are_read_one_after_the_other(paper: Path, tmp_path: Path) -> None:
     paths = [paper, tmp_path / "none.pdf"] * 3
     async with Extractor(files_per_worker=2) as extractor:
-        texts = await asyncio.gather(*(extractor.read(path) for path in paths))
-    assert [text.unread for text in texts] == [None, Unread.FILE_MISSING] * 3
+        texts = await asyncio.gather(*(read(extractor, path) for path in paths))
+    assert [text.paged.unread for text in texts] == [None, Unread.FILE_MISSING] * 3
 
 
 async def test_a_file_that_takes_too_long_is_given_up(paper: Path) -> None:
     async with Extractor(timeout_s=0.2, command=reader(HANGS)) as extractor:
-        text = await extractor.read(paper)
-    assert text.unread is Unread.TIMED_OUT
-    assert text.detail == "Reading the file took longer than 0.2 seconds."
+        text = await read(extractor, paper)
+    assert text.paged.unread is Unread.TIMED_OUT
+    assert text.paged.detail == "Reading the file took longer than 0.2 seconds."
+
+
+async def test_a_file_that_takes_too_much_memory_is_given_up(paper: Path) -> None:
+    async with Extractor(memory_bytes=200 << 20, command=reader(GROWS)) as extractor:
+        text = await read(extractor, paper)
+    assert text.paged.unread is Unread.TOO_LARGE
+    assert text.paged.detail == "Reading the file took more than 200 MiB of memory."
 
 
 async def test_a_file_that_crashes_the_reader_is_damaged(paper: Path) -> None:
     async with Extractor(command=reader(CRASHES)) as extractor:
-        assert (await extractor.read(paper)).unread is Unread.DAMAGED
-        assert (await extractor.read(paper)).unread is Unread.DAMAGED
+        assert (await read(extractor, paper)).paged.unread is Unread.DAMAGED
+        assert (await read(extractor, paper)).paged.unread is Unread.DAMAGED
 
 
 async def test_the_answer_to_a_cancelled_read_is_not_taken_for_the_next(
     paper: Path, tmp_path: Path
 ) -> None:
     async with Extractor() as extractor:
-        reading = asyncio.create_task(extractor.read(tmp_path / "none.pdf"))
+        reading = asyncio.create_task(read(extractor, tmp_path / "none.pdf"))
         await asyncio.sleep(0)
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):
             await reading
-        assert (await extractor.read(paper)).unread is None
+        assert (await read(extractor, paper)).paged.unread is None
 
 
 async def test_the_reader_ends_with_its_caller(paper: Path) -> None:

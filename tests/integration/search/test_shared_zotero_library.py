@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from services.search.library.attachment_paths import Folders
 from services.search.library.records import LibraryRecords, LinkMode, Unread
-from services.search.library.sqlite_snapshot import SqliteSnapshot
+from services.search.library.sqlite_snapshot import read_database
 
 Json = dict[str, Any]
 LINK_MODES = {
@@ -32,7 +33,7 @@ def records(
     for file in (original / request.param).iterdir():
         shutil.copyfile(file, folder / file.name)
     shutil.copytree(original / "storage", folder / "storage")
-    return SqliteSnapshot(folder).read()
+    return read_database(Folders(data_dir=folder))
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from services.search.library.attachment_paths import Folders
 from services.search.library.database_copy import open_copy
 from services.search.library.records import (
     Collection,
@@ -25,7 +26,7 @@ from services.search.library.source import (
     NoLibrary,
     NoRoomForSnapshot,
 )
-from services.search.library.sqlite_snapshot import SqliteSnapshot
+from services.search.library.sqlite_snapshot import read_database
 from tests.fixtures.zotero_database import ZoteroDatabase
 
 
@@ -44,7 +45,7 @@ def newest(tmp_path: Path) -> Iterator[ZoteroDatabase]:
 
 
 def read(database: ZoteroDatabase, base_folder: Path | None = None) -> LibraryRecords:
-    return SqliteSnapshot(database.folder, base_folder).read()
+    return read_database(Folders(data_dir=database.folder, base_folder=base_folder))
 
 
 def keys(records: LibraryRecords) -> dict[str, list[str]]:
@@ -238,7 +239,7 @@ def test_a_change_that_was_not_finished_is_rolled_back(
     shutil.copytree(newest.folder, crashed)
     newest.connection.execute("ROLLBACK")
     assert (crashed / "zotero.sqlite-journal").exists()
-    assert keys(SqliteSnapshot(crashed).read())["items"] == ["DONE1111"]
+    assert keys(read_database(Folders(data_dir=crashed)))["items"] == ["DONE1111"]
 
 
 def test_a_library_that_another_program_has_locked_is_read(newest: ZoteroDatabase) -> None:
@@ -278,16 +279,16 @@ def test_the_copy_is_private_and_gone_afterwards(newest: ZoteroDatabase) -> None
 
 def test_a_folder_without_a_database_is_no_library(tmp_path: Path) -> None:
     with pytest.raises(NoLibrary, match=r"choose Zotero's data folder"):
-        SqliteSnapshot(tmp_path).read()
+        read_database(Folders(data_dir=tmp_path))
     with pytest.raises(NoLibrary):
-        SqliteSnapshot(tmp_path / "nowhere").read()
+        read_database(Folders(data_dir=tmp_path / "nowhere"))
 
 
 @pytest.mark.parametrize("body", [b"", b"not a database" * 1000])
 def test_a_file_that_is_no_zotero_database_is_corrupt(tmp_path: Path, body: bytes) -> None:
     (tmp_path / "zotero.sqlite").write_bytes(body)
     with pytest.raises(LibraryCorrupt, match="damaged or is not a Zotero database"):
-        SqliteSnapshot(tmp_path).read()
+        read_database(Folders(data_dir=tmp_path))
 
 
 def test_a_damaged_database_is_corrupt(newest: ZoteroDatabase) -> None:
@@ -298,7 +299,7 @@ def test_a_damaged_database_is_corrupt(newest: ZoteroDatabase) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] + b"\xff" * (len(whole) // 2))
     with pytest.raises(LibraryCorrupt):
-        SqliteSnapshot(folder).read()
+        read_database(Folders(data_dir=folder))
 
 
 def writing_copy(times: int) -> Callable[[Path, Path], None]:

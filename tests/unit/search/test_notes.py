@@ -26,7 +26,7 @@ from services.search.text.notes import read_note
         ("</p></div>stray", "stray"),
         ("<p>nul\0 and \ud800 surrogate</p>", "nul and surrogate"),
         ("<p>日本語のメモ</p><p>ملاحظة</p>", "日本語のメモ\n\nملاحظة"),
-        ("<<<p>&&&</p", "<<\n\n&&&</p"),
+        ("<<<p>&&&</p", "<<\n\n&&&"),
     ],
 )
 def test_a_note_is_its_words_in_paragraphs(html: str, text: str) -> None:
