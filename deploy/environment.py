@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deploy.mind import ChosenMind
 from deploy.ports import HOST
-from deploy.zotero_folder import Library
+from deploy.zotero_folder import WEB_KEY_VARIABLE, Library
 
 TOKEN_VARIABLE = "ZOCRATES_STACK"
 CHOOSABLE = ("SYNTH_MODEL", "ORCHESTRATOR_CONFIG_FILE")
@@ -47,9 +47,7 @@ def process_environment(
     if given.get("SYNTH_MODEL", own.get("SYNTH_MODEL")) != own.get("SYNTH_MODEL"):
         # The kept key and address belong to the kept choice and to no other provider.
         own = {key: value for key, value in own.items() if key not in MEANS_OF_THE_MIND}
-    inherited = {
-        key: value for key, value in given.items() if name == "synth" or not is_model_key(key)
-    }
+    inherited = {key: value for key, value in given.items() if _may_know(name, key)}
     # What a shell says about these is a choice; the other variables are facts of this stack.
     chosen = {key: given[key] for key in CHOOSABLE if key in own and given.get(key)}
     return {
@@ -59,6 +57,13 @@ def process_environment(
         TOKEN_VARIABLE: surroundings.token,
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def _may_know(name: str, variable: str) -> bool:
+    """Whether a process may inherit a variable: a key goes to whoever uses it, nobody else."""
+    if variable == WEB_KEY_VARIABLE:
+        return name == "search"
+    return name == "synth" or not is_model_key(variable)
 
 
 def is_model_key(variable: str) -> bool:
@@ -74,7 +79,10 @@ def _own_variables(name: str, it: Surroundings) -> dict[str, str]:
                 "SEARCH_HOST": HOST,
                 "SEARCH_PORT": str(it.ports["search"]),
                 "SEARCH_INDEX_URI": str(it.index),
-                "SEARCH_LIBRARY_DIR": str(it.library.folder),
+                "SEARCH_SOURCE": it.library.source,
+                "SEARCH_SERVER": it.library.server,
+                "SEARCH_LIBRARY_DIR": str(it.library.folder or ""),
+                "SEARCH_SOURCE_CHANGEABLE": "true",
                 "SEARCH_DEMO": "true" if it.library.demo else "false",
                 "SEARCH_MODELS_DIR": str(it.models),
                 **GIVE_BACK,

@@ -1,5 +1,6 @@
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,29 @@ def test_the_command_and_synth_know_the_same_providers() -> None:
 
 def test_without_a_choice_the_mind_is_offline(tmp_path: Path) -> None:
     assert read_mind(tmp_path / "mind.json").environment() == {"SYNTH_MODEL": "offline"}
+
+
+def test_search_is_told_how_the_library_is_read_and_only_search_gets_its_key() -> None:
+    library = Library(folder=None, found="-", source="local_api", server="http://127.0.0.1:1")
+    given = {"SEARCH_WEB_KEY": "s3cret"}
+    told = process_environment("search", given, replace(surroundings(), library=library))
+    assert told["SEARCH_SOURCE"] == "local_api"
+    assert told["SEARCH_SERVER"] == "http://127.0.0.1:1"
+    assert told["SEARCH_LIBRARY_DIR"] == ""
+    assert told["SEARCH_WEB_KEY"] == "s3cret"
+    for name in PROCESSES:
+        if name != "search":
+            environment = process_environment(name, given, surroundings())
+            assert "s3cret" not in environment.values()
+
+
+def test_a_library_keeps_its_index_whichever_way_it_is_read() -> None:
+    by_api = index_folder(Path("/i"), replace(LIBRARY, source="local_api"))
+    assert by_api == index_folder(Path("/i"), LIBRARY)
+    nowhere = Library(folder=None, found="-", source="local_api")
+    elsewhere = replace(nowhere, server="http://127.0.0.1:1")
+    on_the_web = replace(nowhere, source="web_api")
+    assert len({index_folder(Path("/i"), one) for one in (nowhere, elsewhere, on_the_web)}) == 3
 
 
 def test_each_library_has_its_own_index() -> None:
