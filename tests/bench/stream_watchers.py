@@ -42,14 +42,16 @@ class Watcher:
         self._position = position
         self._watched = watched
         self._reader: asyncio.StreamReader
+        # Kept, as the connection ends with it.
+        self._writer: asyncio.StreamWriter
 
     async def connect(self, port: int, key: str, room: asyncio.Semaphore) -> None:
         """Send the request and read the head of the reply."""
         async with room:
-            self._reader, writer = await asyncio.open_connection(
+            self._reader, self._writer = await asyncio.open_connection(
                 "127.0.0.1", port, limit=LONGEST_LINE
             )
-            writer.write(
+            self._writer.write(
                 f"GET {self._path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {key}\r\n"
                 f"Last-Event-ID: {self._position}\r\n\r\n".encode()
             )
