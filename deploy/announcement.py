@@ -31,7 +31,7 @@ def announce_start(
     if library.demo:
         console.say(f"  Library  the demo library of invented papers ({library.found})")
     else:
-        console.say(f"  Library  {library.folder} ({library.found})")
+        console.say(f"  Library  {library.place} ({library.found})")
     console.say(f"  Data     {data.root}")
     if left_over:
         console.say(f"  Stopped what an earlier start left running: {', '.join(left_over)}")

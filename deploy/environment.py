@@ -7,10 +7,11 @@ from pathlib import Path
 
 from deploy.mind import ChosenMind
 from deploy.ports import HOST
-from deploy.zotero_folder import Library
+from deploy.zotero_folder import WEB_KEY_VARIABLE, Library
 
 TOKEN_VARIABLE = "ZOCRATES_STACK"
 CHOOSABLE = ("SYNTH_MODEL", "ORCHESTRATOR_CONFIG_FILE")
+MEANS_OF_THE_MIND = ("SYNTH_API_KEY", "SYNTH_BASE_URL")
 # Keys of language models that a shell may carry are synth's business only.
 KEY_SUFFIXES = ("_API_KEY", "_API_TOKEN")
 # Linux's allocator would keep the memory of the largest batch of a model for ever; told what is
@@ -43,9 +44,10 @@ def process_environment(
 ) -> dict[str, str]:
     """The whole environment of a process: the given one, and what the process needs to know."""
     own = _own_variables(name, surroundings)
-    inherited = {
-        key: value for key, value in given.items() if name == "synth" or not is_model_key(key)
-    }
+    if given.get("SYNTH_MODEL", own.get("SYNTH_MODEL")) != own.get("SYNTH_MODEL"):
+        # The kept key and address belong to the kept choice and to no other provider.
+        own = {key: value for key, value in own.items() if key not in MEANS_OF_THE_MIND}
+    inherited = {key: value for key, value in given.items() if _may_know(name, key)}
     # What a shell says about these is a choice; the other variables are facts of this stack.
     chosen = {key: given[key] for key in CHOOSABLE if key in own and given.get(key)}
     return {
@@ -55,6 +57,13 @@ def process_environment(
         TOKEN_VARIABLE: surroundings.token,
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def _may_know(name: str, variable: str) -> bool:
+    """Whether a process may inherit a variable: a key goes to whoever uses it, nobody else."""
+    if variable == WEB_KEY_VARIABLE:
+        return name == "search"
+    return name == "synth" or not is_model_key(variable)
 
 
 def is_model_key(variable: str) -> bool:
@@ -70,7 +79,10 @@ def _own_variables(name: str, it: Surroundings) -> dict[str, str]:
                 "SEARCH_HOST": HOST,
                 "SEARCH_PORT": str(it.ports["search"]),
                 "SEARCH_INDEX_URI": str(it.index),
-                "SEARCH_LIBRARY_DIR": str(it.library.folder),
+                "SEARCH_SOURCE": it.library.source,
+                "SEARCH_SERVER": it.library.server,
+                "SEARCH_LIBRARY_DIR": str(it.library.folder or ""),
+                "SEARCH_SOURCE_CHANGEABLE": "true",
                 "SEARCH_DEMO": "true" if it.library.demo else "false",
                 "SEARCH_MODELS_DIR": str(it.models),
                 **GIVE_BACK,

@@ -38,6 +38,8 @@ class Program:
     stop_signal: signal.Signals = signal.SIGTERM
     grace_s: float = 12.0
     """How long it may take to stop after it was asked to."""
+    refusal: int | None = None
+    """The exit code that stands for settings which it cannot use; to start it again is no help."""
 
 
 class Ears(asyncio.SubprocessProtocol):

@@ -88,6 +88,7 @@ class Programs:
             command=(sys.executable, "-P", *arguments),
             environment=process_environment(name, self.given, self.surroundings),
             folder=self.data.root,
+            refusal=2,
         )
 
     def _server_environment(self) -> dict[str, str]:

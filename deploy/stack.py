@@ -33,7 +33,7 @@ from deploy.postgres import Postgres, find_postgres
 from deploy.processes import recorded
 from deploy.programs import Programs, base_url, config_file, given_environment
 from deploy.run_file import RunFile, read_run_file
-from deploy.zotero_folder import Library, choose_library
+from deploy.zotero_folder import SOURCES, SQLITE, Library, choose_library
 
 PACKAGE = "zocrates"
 
@@ -45,6 +45,8 @@ class Wish:
     data: Path | None = None
     library: Path | None = None
     demo: bool = False
+    source: str = SQLITE
+    server: str = ""
     any_ports: bool = False
     quiet: bool = False
     while_stdin_is_open: bool = False
@@ -66,7 +68,20 @@ def parse(arguments: Sequence[str]) -> Wish:
     parser.add_argument(
         "--while-stdin-is-open", action="store_true", help="stop when the standard input ends"
     )
+    parser.add_argument(
+        "--source",
+        choices=SOURCES,
+        default=SQLITE,
+        help="read the database, ask the running Zotero, or ask Zotero's server",
+    )
+    parser.add_argument(
+        "--server", default="", metavar="URL", help="where the API of Zotero answers"
+    )
     given = parser.parse_args(arguments)
+    if given.server and given.source == SQLITE:
+        parser.error("--server is where an API answers; say which with --source")
+    if given.demo and given.source != SQLITE:
+        parser.error("--demo is a data folder of its own; give --demo or --source")
     if given.demo and given.library is not None:
         parser.error("--demo and --library name two libraries; give one of them")
     return Wish(**vars(given))
@@ -78,7 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(sys.stdout, quiet=wish.quiet)
     try:
         library = choose_library(
-            named=wish.library, demo=wish.demo, environ=os.environ, home=Path.home()
+            named=wish.library,
+            demo=wish.demo,
+            environ=os.environ,
+            home=Path.home(),
+            source=wish.source,
+            server=wish.server,
         )
         data = prepare(chosen_root(wish.data, os.environ))
         with _only_stack(data):
@@ -151,7 +171,7 @@ def _compose(
         api_key=lasting_secret(data.api_key),
         data=str(data.root),
         token=secrets.token_hex(16),
-        library=str(library.folder),
+        library=library.place,
         ports=numbers,
     )
     surroundings = Surroundings(

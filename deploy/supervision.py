@@ -72,6 +72,9 @@ class Supervisor:
             code = await self._end(child)
             if self._stopping.is_set():
                 return
+            if code == child.program.refusal:
+                self._give_up(f"{name} cannot start: {voice.last_words}; read {voice.path}")
+                return
             deaths = deaths.with_another(time.monotonic())
             if deaths.are_too_many:
                 self._give_up(

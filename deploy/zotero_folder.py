@@ -12,6 +12,8 @@ from deploy.demo.location import DEMO_LIBRARY
 from deploy.failure import CannotStart
 
 LIBRARY_VARIABLE = "ZOCRATES_LIBRARY"
+WEB_KEY_VARIABLE = "SEARCH_WEB_KEY"
+SQLITE, LOCAL_API, WEB_API = SOURCES = ("sqlite", "local_api", "web_api")
 DATABASE = "zotero.sqlite"
 PREFERENCE = re.compile(
     r'^\s*user_pref\(\s*"(?P<name>(?:[^"\\]|\\.)*)"\s*,\s*(?P<value>"(?:[^"\\]|\\.)*"|[^)]*?)\s*\)',
@@ -25,21 +27,54 @@ LETTER_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\
 class Library:
     """The library that a stack searches, and how it was found."""
 
-    folder: Path
+    folder: Path | None
+    """Zotero's data folder; None where an API is asked and no folder was found."""
     found: str
     demo: bool = False
+    source: str = SQLITE
+    """How it is read: `sqlite`, `local_api` or `web_api`."""
+    server: str = ""
+    """Where the API answers; empty for its usual place."""
     base_folder: Path | None = None
     """Zotero's base directory for linked files, if the library's profile sets one."""
 
+    @property
+    def place(self) -> str:
+        """Where it is, for a person."""
+        match self.source:
+            case "local_api":
+                return f"Zotero at {self.server or 'its usual address'}"
+            case "web_api":
+                return f"Zotero's server{f' at {self.server}' if self.server else ''}"
+        return str(self.folder)
+
 
 def choose_library(
-    *, named: Path | None, demo: bool, environ: Mapping[str, str], home: Path
+    *,
+    named: Path | None,
+    demo: bool,
+    environ: Mapping[str, str],
+    home: Path,
+    source: str = SQLITE,
+    server: str = "",
 ) -> Library:
     """The library asked for, else this user's Zotero, else the demo; raises CannotStart."""
+    if source == WEB_API:
+        if not environ.get(WEB_KEY_VARIABLE):
+            raise CannotStart(
+                f"Zotero's server needs a key: make one in the settings of your Zotero account "
+                f"and set {WEB_KEY_VARIABLE} to it."
+            )
+        return Library(folder=None, found="asked for", source=source, server=server)
     library = _choose(named=named, demo=demo, environ=environ, home=home)
-    if library.demo:
+    if library.demo and source == SQLITE:
         return library
-    return replace(library, base_folder=base_folder_of(library.folder, home, environ))
+    if library.demo:
+        # Zotero itself says where its files are; the demo is no stand-in for what was asked for.
+        return Library(folder=None, found="asked for", source=source, server=server)
+    assert library.folder is not None
+    base = base_folder_of(library.folder, home, environ)
+    return replace(library, base_folder=base, source=source, server=server)
 
 
 def _choose(*, named: Path | None, demo: bool, environ: Mapping[str, str], home: Path) -> Library:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from gateway import events
 from gateway.client import Client, RunId
 from gateway.connection import ClientError, Refused
-from gateway.deciding import Decision, decide
+from gateway.deciding import EXTEND, SYNTHESIZE, Decision, decide
 from gateway.plain_text import complain
 from gateway.sse import ServerEvent
 from gateway.terminal import screen_for, show_checkpoint
@@ -22,6 +22,8 @@ from gateway.watching import WatchedRun, after, run_of
 
 ANSWERED, RUN_FAILED, WAITING = 0, 3, 4
 OVER = frozenset({"COMPLETED", "FAILED", "CANCELLED", "EXPIRED", "REWOUND", "DELETED"})
+
+CHOSEN = {EXTEND: "extend the search", SYNTHESIZE: "synthesize"}
 
 T = TypeVar("T")
 Events = AsyncGenerator[ServerEvent, None]
@@ -79,9 +81,11 @@ def take_up(connected: Connected, session: str, decision: Decision | None, manne
         return see_through(connected, run, _resuming(run, decision) if decision else None, manner)
     if decision is not None or run.state in OVER:
         before = f"{_chosen(run.decided)}\n" if decision is not None and run.decided else ""
+        can_go_on = run.state in ("FAILED", "CANCELLED")
         raise NothingToDo(
-            f"The session waits for no decision: its last run is {_in_words(run.state)}.\n"
-            f"{before}See it with: {manner.command('sessions', session)}"
+            f"The session waits for no decision: its last run is {_in_words(run.state)}.\n{before}"
+            + (f"Let it go on with: {manner.command('retry', session)}\n" if can_go_on else "")
+            + f"See it with: {manner.command('sessions', session)}"
         )
     return see_through(connected, run, _following(run), manner)
 
@@ -214,7 +218,7 @@ def _chosen(answered: events.CheckpointAnswered) -> str:
     when = ""
     if answered.answered_at is not None:
         when = f" at {answered.answered_at.astimezone():%H:%M:%S on %Y-%m-%d}"
-    chosen = f"{answered.answered_by} chose {_in_words(answered.action)}"
+    chosen = f"{answered.answered_by} chose to {CHOSEN.get(answered.action, answered.action)}"
     return f"The checkpoint was answered already: {chosen}{when}."
 
 

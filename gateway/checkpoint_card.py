@@ -64,7 +64,7 @@ def meters(payload: events.BudgetCheckpoint) -> list[Meter]:
 def added(payload: events.BudgetCheckpoint) -> str:
     """What an extension adds."""
     more = [(meter.name, meter.next_limit - meter.limit) for meter in meters(payload)]
-    told = [f"+{number:,} {name}" for name, number in more if number > 0]
+    told = [f"+{counted(number, name.removesuffix('s'))}" for name, number in more if number > 0]
     return ", ".join(told) or "a further pass"
 
 

@@ -6,9 +6,11 @@ did not end with an answer, 4 the run waits for a decision, 130 interrupted.
 
 import asyncio
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Coroutine, Iterable
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -43,9 +45,30 @@ Data = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
 AsEvents = Annotated[bool, typer.Option("--json", help="One event a line.")]
-SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
+
+
+def _an_id(value: str | None) -> str | None:
+    if value is not None and not re.fullmatch("[0-9a-f]{32}", value):
+        raise typer.BadParameter(f"{value!r} is no id; `zocrates sessions` lists the sessions.")
+    return value
+
+
+class SourceKind(Enum):
+    """How a library is read."""
+
+    SQLITE = "sqlite"
+    LOCAL_API = "local_api"
+    WEB_API = "web_api"
+
+
+SessionId = Annotated[
+    str, typer.Argument(metavar="SESSION", help="The session's id.", callback=_an_id)
+]
 RunChoice = Annotated[
-    str | None, typer.Argument(metavar="[RUN]", help="One of its runs instead of the last one.")
+    str | None,
+    typer.Argument(
+        metavar="[RUN]", help="One of its runs instead of the last one.", callback=_an_id
+    ),
 ]
 
 
@@ -53,7 +76,8 @@ RunChoice = Annotated[
 def ask(
     question: Annotated[str, typer.Argument(help="The question; - reads it from standard input.")],
     session: Annotated[
-        str | None, typer.Option("--session", metavar="ID", help="Go on in this session.")
+        str | None,
+        typer.Option("--session", metavar="ID", help="Go on in this session.", callback=_an_id),
     ] = None,
     as_json: AsEvents = False,
     data: Data = None,
@@ -132,32 +156,58 @@ def sync(
     full: Annotated[
         bool, typer.Option("--full", help="Read unchanged documents again too.")
     ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Read again what could not be read.")
+    ] = False,
     as_json: AsJson = False,
     data: Data = None,
 ) -> None:
     """Bring the index up to date with the library."""
     from gateway.syncing import sync_library
 
-    _with_client(data, lambda client: sync_library(client, full, as_json))
+    _with_client(
+        data,
+        lambda client: sync_library(client, full=full, retry_failed=retry_failed, as_json=as_json),
+    )
 
 
 @app.command()
-def library(as_json: AsJson = False, data: Data = None) -> None:
-    """Show what was read of the library and what was not."""
-    from gateway.presentation import library_lines
+def library(
+    source: Annotated[
+        SourceKind | None,
+        typer.Option(help="Read the library in this way from now on."),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--library", metavar="FOLDER", help="Read this Zotero data folder."),
+    ] = None,
+    server: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where the API of Zotero answers.")
+    ] = None,
+    holds: Annotated[
+        bool, typer.Option("--holds", help="List collections, saved searches and tags.")
+    ] = False,
+    as_json: AsJson = False,
+    data: Data = None,
+) -> None:
+    """Show what was read of the library and what was not, or say where it is read from."""
+    from gateway.shelves import choose_source, show_holdings, show_library
 
-    async def show(client: "Client") -> int:
-        state = await client.library()
-        _print([state.model_dump_json()] if as_json else library_lines(state))
-        return 0
-
-    _with_client(data, show)
+    if source or folder or server:
+        kind = source or (SourceKind.LOCAL_API if server else SourceKind.SQLITE)
+        where = str(folder.expanduser().resolve()) if folder is not None else None
+        _with_client(data, lambda client: choose_source(client, kind.value, where, server))
+    elif holds:
+        _with_client(data, lambda client: show_holdings(client, as_json))
+    else:
+        _with_client(data, lambda client: show_library(client, as_json))
 
 
 @app.command()
 def sessions(
     session: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Show this session whole.")
+        str | None,
+        typer.Argument(metavar="[ID]", help="Show this session whole.", callback=_an_id),
     ] = None,
     as_json: AsJson = False,
     data: Data = None,

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
-from gateway import control, wire
+from gateway import control, holdings, wire
 from gateway.connection import Connection, GatewayAway, NothingThere, Refused, Reply, decoded
 from gateway.location import Location
 from gateway.patience import Patience
@@ -145,32 +145,58 @@ class Client:
 
     async def checkpoint(self, run: RunId) -> control.Checkpoint:
         """The checkpoint that a run waits at, with what it is about."""
-        return await self._connection.get(f"{_run_path(run)}/checkpoint", control.Checkpoint)
+        return await self._read(f"{_run_path(run)}/checkpoint", control.Checkpoint)
 
-    async def sync(self, *, full: bool = False) -> AsyncGenerator[ServerEvent, None]:
+    async def sync(
+        self, *, full: bool = False, retry_failed: bool = False
+    ) -> AsyncGenerator[ServerEvent, None]:
         """Bring the index up to date and give its progress; a running sync is joined."""
-        stream = self._connection.stream("POST", "/library/sync", body={"full": full})
+        body = {"full": full, "retry_failed": retry_failed}
+        stream = self._connection.stream("POST", "/library/sync", body=body)
         async with aclosing(stream) as events:
             async for event in events:
                 yield event
 
     async def library(self) -> wire.Library:
         """The state of the library."""
-        return await self._connection.get("/library", wire.Library)
+        return await self._read("/library", wire.Library)
+
+    async def choose_source(self, choice: holdings.SourceChoice) -> None:
+        """Have the library read from another place from now on."""
+        body = choice.model_dump(exclude_none=True)
+        async with self._connection.sent("PUT", "/library/source", json=body):
+            pass
+
+    async def held(self) -> holdings.Holdings:
+        """Everything that a scope can name, with exact counts."""
+        return await self._read("/library/collections", holdings.Holdings)
 
     async def sessions(self, *, limit: int = 20, cursor: str | None = None) -> wire.SessionList:
         """One page of the sessions, the latest first."""
         params = {"limit": str(limit), **({"cursor": cursor} if cursor else {})}
-        return await self._connection.get("/sessions", wire.SessionList, params)
+        return await self._read("/sessions", wire.SessionList, params)
 
     async def session(self, session_id: str) -> wire.Session:
         """A session with its messages."""
-        return await self._connection.get(_session_path(session_id), wire.Session)
+        return await self._read(_session_path(session_id), wire.Session)
 
     async def page_link(self) -> str:
         """A new address that opens the page once."""
         async with self._connection.sent("POST", "/page-links") as response:
             return (await decoded(response, wire.PageLink)).url
+
+    async def _read(
+        self, path: str, kind: type[Reply], params: Mapping[str, str] | None = None
+    ) -> Reply:
+        """What is at a path; waits while a process behind the gateway is away."""
+        patience = Patience(self._patience_s)
+        while True:
+            try:
+                return await self._connection.get(path, kind, params)
+            except Refused as error:
+                if error.status not in AWAY:
+                    raise
+                await patience.pause(error, at_least_s=error.retry_after_s)
 
     async def _change(self, run: RunId, verb: str, kind: type[Reply]) -> Reply:
         path = f"{_session_path(run.session_id)}/{verb}"

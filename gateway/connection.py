@@ -1,8 +1,9 @@
 """HTTP to a gateway: requests, replies and event streams, each failure as one sentence."""
 
+import asyncio
 import ipaddress
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from gateway.sse import EventParser, ServerEvent
 
 CONNECT_S = 5.0
 REPLY_S = 30.0
+LOOK_S = 0.25
 # The gateway writes a comment every 15 seconds, so a longer silence is a dead connection.
 SILENCE_S = 45.0
 
@@ -64,6 +66,7 @@ class Connection:
         self, location: Location, *, transport: httpx.AsyncBaseTransport | None = None
     ) -> None:
         self.base_url = location.base_url
+        self._restart_s = location.restart_s
         self._http = httpx.AsyncClient(
             base_url=location.base_url,
             headers={"X-API-Key": location.api_key},
@@ -112,7 +115,7 @@ class Connection:
     async def sent(self, method: str, path: str, **parts: Any) -> AsyncIterator[httpx.Response]:
         """A successful response to a request; raises a ClientError for anything else."""
         try:
-            async with self._http.stream(method, path, **parts) as response:
+            async with aclosing(await self._opened(method, path, parts)) as response:
                 if not response.is_success:
                     await response.aread()
                     raise self._refusal(response)
@@ -129,6 +132,20 @@ class Connection:
             raise GatewayAway(f"{self.base_url} does not answer in time; ask again.") from error
         except (httpx.TransportError, ValueError) as error:
             raise GatewayAway(f"{self.base_url} broke off its answer ({error}).") from error
+
+    async def _opened(self, method: str, path: str, parts: Mapping[str, Any]) -> httpx.Response:
+        """The reply, whose body is not read yet; waits for a gateway that is started again."""
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + self._restart_s
+        while True:
+            request = self._http.build_request(method, path, **parts)
+            try:
+                return await self._http.send(request, stream=True)
+            except httpx.ConnectError:
+                # Nothing was sent, so nothing can happen twice.
+                if loop.time() >= give_up:
+                    raise
+            await asyncio.sleep(LOOK_S)
 
     def _refusal(self, response: httpx.Response) -> ClientError:
         try:

@@ -8,8 +8,9 @@ from gateway.checkpoint_card import choices
 from gateway.control import MOST_GUIDANCE
 
 EXTEND, SYNTHESIZE = "extend_budget", "synthesize"
-ACTIONS = {"e": EXTEND, "s": SYNTHESIZE}
-LATER = "l"
+# Whole words only: who types "exit" grants nothing, and "stop" is no decision either.
+ACTIONS = {"e": EXTEND, "extend": EXTEND, "s": SYNTHESIZE, "synthesize": SYNTHESIZE}
+LATER = ("l", "later")
 
 # Asks with a prompt and gives the line that was typed; raises EOFError at the end of the input.
 Ask = Callable[[str], str]
@@ -34,9 +35,9 @@ def decide(payload: events.BudgetCheckpoint, ask: Ask, tell: Tell) -> Decision |
     while True:
         try:
             typed = ask(f"Your decision [{keys}]: ").strip().lower()
-            if typed == LATER:
+            if typed in LATER:
                 return None
-            if (action := ACTIONS.get(typed[:1])) is not None:
+            if (action := ACTIONS.get(typed)) is not None:
                 guidance = _guidance(ask, tell) if action == EXTEND else None
                 return Decision(action=action, guidance=guidance)
         except EOFError:

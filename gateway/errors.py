@@ -11,6 +11,7 @@ RETRY_AFTER_S = 2
 # The stable codes of the wire and their HTTP status; docs/http-api.md publishes the same table.
 STATUS_OF_CODE: dict[str, int] = {
     "INVALID_REQUEST": 400,
+    "INVALID_SOURCE": 400,
     "INVALID_POSITION": 400,
     "INVALID_CURSOR": 400,
     "INVALID_HOST": 400,
@@ -31,6 +32,10 @@ STATUS_OF_CODE: dict[str, int] = {
     "NO_LIBRARY": 409,
     "LIBRARY_LOCKED": 409,
     "LIBRARY_CORRUPT": 409,
+    "SOURCE_UNREACHABLE": 409,
+    "SOURCE_REFUSED": 409,
+    "SOURCE_FIXED": 409,
+    "UNSUPPORTED_SEARCH": 409,
     "CHECKPOINT_EXPIRED": 410,
     "LINK_EXPIRED": 410,
     "TOO_LARGE": 413,

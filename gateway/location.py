@@ -11,6 +11,8 @@ URL_VARIABLE = "ZOCRATES_URL"
 KEY_VARIABLE = "ZOCRATES_API_KEY"
 DATA_VARIABLE = "ZOCRATES_DATA"
 RUN_FILE = "run.json"
+# A clean stop removes the file: where it lies, a gateway that is away is being started again.
+RESTART_S = 8.0
 START = "start it with: zocrates up"
 
 
@@ -24,6 +26,8 @@ class Location:
 
     base_url: str
     api_key: str
+    restart_s: float = 0.0
+    """How long nothing may answer there before that is told."""
 
 
 def find_gateway(environ: Mapping[str, str], data: Path | None = None) -> Location:
@@ -58,7 +62,11 @@ def read_location(run_file: Path) -> Location | None:
     """What a run file says, or None when there is none; raises NotFound when it cannot be read."""
     try:
         content = json.loads(run_file.read_text(encoding="utf-8"))
-        return Location(base_url=str(content["base_url"]), api_key=str(content["api_key"]))
+        return Location(
+            base_url=str(content["base_url"]),
+            api_key=str(content["api_key"]),
+            restart_s=RESTART_S,
+        )
     except (FileNotFoundError, NotADirectoryError):
         return None
     except PermissionError as error:

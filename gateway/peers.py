@@ -165,11 +165,35 @@ class Search:
         )
         return await _answer(call, "search")
 
-    async def sync(self, *, full: bool, owner: str) -> AsyncGenerator[search.SyncProgress, None]:
+    async def set_source(self, request: search.SetSourceRequest, *, owner: str) -> None:
+        """Read the library from another place from now on."""
+        call = self._library.SetSource(request, timeout=self._deadline_s, metadata=_as(owner))
+        await _answer(call, "search")
+
+    async def notify_change(self, request: search.NotifyChangeRequest, *, owner: str) -> None:
+        """Say that the library changed."""
+        call = self._library.NotifyChange(request, timeout=self._deadline_s, metadata=_as(owner))
+        await _answer(call, "search")
+
+    async def list_collections(
+        self, request: search.ListCollectionsRequest, *, owner: str
+    ) -> search.ListCollectionsResponse:
+        """What a scope can name, with counts."""
+        call = self._library.ListCollections(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "search")
+
+    async def list_documents(
+        self, request: search.ListDocumentsRequest, *, owner: str
+    ) -> search.ListDocumentsResponse:
+        """A page of a scope's documents."""
+        call = self._library.ListDocuments(request, timeout=self._deadline_s, metadata=_as(owner))
+        return await _answer(call, "search")
+
+    async def sync(
+        self, request: search.SyncRequest, *, owner: str
+    ) -> AsyncGenerator[search.SyncProgress, None]:
         """Progress of a sync, of the running one if there is; who goes away does not stop it."""
-        call = self._library.Sync(
-            search.SyncRequest(full=full), timeout=SYNC_DEADLINE_S, metadata=_as(owner)
-        )
+        call = self._library.Sync(request, timeout=SYNC_DEADLINE_S, metadata=_as(owner))
         try:
             async for progress in call:
                 yield progress

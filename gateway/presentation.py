@@ -92,10 +92,11 @@ def ending_lines(answer: events.Answer) -> Iterable[str]:
         yield "Sources"
         for citation in answer.citations:
             yield from source_lines(citation)
-    if answer.gaps:
+    # An answer that names a gap itself needs no list that names it again.
+    if gaps := [gap for gap in answer.gaps if gap not in answer.markdown]:
         yield ""
         yield "Not found in this library"
-        for gap in answer.gaps:
+        for gap in gaps:
             yield f"  - {one_line(gap, 300)}"
     if answer.usage is not None:
         yield ""
@@ -122,6 +123,10 @@ def library_lines(library: wire.Library) -> Iterable[str]:
     for source in library.sources:
         kind = "demo library of invented papers" if source.demo else source.kind
         yield f"Source     {kind}{f', {source.location}' if source.location else ''}"
+        if source.program:
+            yield f"           {one_line(source.program, 80)}"
+        for notice in source.notices:
+            yield f"Note       {one_line(notice, 300)}"
     if not library.sources:
         yield "Source     none is set"
     counts = library.counts
@@ -130,12 +135,17 @@ def library_lines(library: wire.Library) -> Iterable[str]:
         f"Read       {counts.read_in_full:,} in full, {counts.read_in_part:,} in part, "
         f"{counts.abstract_only:,} by abstract only, {counts.unreadable:,} not readable"
     )
+    if library.duplicates:
+        yield f"Folded     {library.duplicates:,} records of works that are here twice"
     yield f"Passages   {counts.passages:,}, vectors for {library.vectors.done:,} of them"
     when = library.synced_at
     yield f"Synced     {when.astimezone():%Y-%m-%d %H:%M}" if when else "Synced     not yet"
     if library.running is not None:
         running = library.running
         yield f"Running    {running.phase} {running.done:,} of {running.total:,}"
+    if library.unfinished is not None:
+        cut = library.unfinished
+        yield f"Cut short  {cut.done:,} of {cut.total:,}; the next sync goes on there"
     if library.last_error:
         yield f"Failed     {one_line(library.last_error, 300)}"
     if library.skipped:
@@ -169,6 +179,8 @@ def session_lines(session: wire.Session) -> Iterable[str]:
     for message in session.messages:
         yield ""
         yield f"> {one_line(message.prompt, 500)}"
+        # What `zocrates rewind` and `cancel` take to mean this one.
+        yield f"  run {message.invocation_id}"
         yield ""
         if message.answer is not None:
             yield from answer_lines(message.answer)

@@ -12,10 +12,10 @@ from gateway.sse import ServerEvent
 DONE, FAILED = 0, 1
 
 
-async def sync_library(client: Client, full: bool, as_json: bool) -> int:
+async def sync_library(client: Client, *, full: bool, retry_failed: bool, as_json: bool) -> int:
     """Sync and show the progress; returns the exit code."""
     phase = ""
-    async with aclosing(client.sync(full=full)) as events:
+    async with aclosing(client.sync(full=full, retry_failed=retry_failed)) as events:
         async for event in events:
             if as_json:
                 print(event.as_line(), flush=True)

@@ -97,6 +97,7 @@ class Scope(Request):
     tags: list[Name] | None = Field(default=None, max_length=100)
     years: Annotated[Years, AfterValidator(_within_order)] | None = None
     items: list[ItemRef] | None = Field(default=None, max_length=500)
+    saved_searches: list[CollectionPath] | None = Field(default=None, max_length=100)
 
 
 class TurnOptions(Request):
@@ -117,9 +118,12 @@ class ChatRequest(Request):
 
 
 class SyncRequest(Request):
-    """Asks to bring the index up to date; `full` reads the unchanged documents again too."""
+    """Asks to bring the index up to date; `full` reads the unchanged documents again too,
+    `retry_failed` those that could not be read.
+    """
 
     full: bool = False
+    retry_failed: bool = False
 
 
 class PageKeyRequest(Request):
@@ -267,6 +271,10 @@ class Source(Reply):
     kind: str
     location: str | None
     demo: bool
+    program: str | None = None
+    """What answered at the last reading."""
+    notices: list[str] = Field(default_factory=list)
+    """What this source cannot give."""
 
 
 class LibraryCounts(Reply):
@@ -320,6 +328,10 @@ class Library(Reply):
     synced_at: datetime | None
     age_s: float | None
     running: SyncProgress | None
+    unfinished: SyncProgress | None = None
+    """A sync that a stop cut short; the next one goes on there."""
+    duplicates: int = 0
+    """Records of a work that another record stands for."""
     encoder: str
     skipped: list[Skip]
     last_error: str | None

@@ -14,9 +14,10 @@ export function added({ limits, next_limits: next }) {
 	if (!limits || !next) {
 		return '';
 	}
-	return ['calls', 'words', 'passages']
-		.filter(name => next[name] > limits[name])
-		.map(name => `+${Number(next[name] - limits[name]).toLocaleString('en')} ${name}`)
+	return ['call', 'word', 'passage']
+		.map(noun => [next[`${noun}s`] - limits[`${noun}s`], noun])
+		.filter(([more]) => more > 0)
+		.map(([more, noun]) => `+${more.toLocaleString('en')} ${noun}${more === 1 ? '' : 's'}`)
 		.join(', ');
 }
 

@@ -43,7 +43,7 @@ def turn_request(body: wire.ChatRequest, caller: Caller, key: str) -> pb.StartTu
         session_id=body.session_id or "",
         prompt=body.prompt,
         active_items=_items(body.active_items),
-        scope=_scope(body.scope or wire.Scope(), caller),
+        scope=scope_of(body.scope or wire.Scope(), caller),
         options=pb.TurnOptions(
             max_extensions=options.max_extensions, hitl_enabled=options.hitl_enabled
         ),
@@ -51,7 +51,8 @@ def turn_request(body: wire.ChatRequest, caller: Caller, key: str) -> pb.StartTu
     )
 
 
-def _scope(scope: wire.Scope, caller: Caller) -> corpus.Scope:
+def scope_of(scope: wire.Scope, caller: Caller) -> corpus.Scope:
+    """The scope of a request, narrowed to the libraries that the caller may search."""
     years = scope.years or wire.Years()
     items = None if scope.items is None else corpus.ItemSelection(items=_items(scope.items))
     return corpus.Scope(
@@ -61,6 +62,7 @@ def _scope(scope: wire.Scope, caller: Caller) -> corpus.Scope:
         year_from=years.first,
         year_to=years.last,
         items=items,
+        saved_searches=_selection(scope.saved_searches),
     )
 
 

@@ -30,6 +30,10 @@ async def read_library(context: InContext, caller: CalledBy) -> wire.Library:
         synced_at=status.synced_at.ToDatetime(tzinfo=UTC) if has_synced else None,
         age_s=status.age.ToTimedelta().total_seconds() if has_synced else None,
         running=_progress(status.running, caller) if status.HasField("running") else None,
+        unfinished=(
+            _progress(status.unfinished, caller) if status.HasField("unfinished") else None
+        ),
+        duplicates=status.duplicates,
         encoder=status.encoder_id,
         skipped=_skips(status.skipped, caller),
         last_error=status.last_error or None,
@@ -41,8 +45,9 @@ async def sync(
     context: InContext, caller: CalledBy, body: wire.SyncRequest | None = None
 ) -> EventStream:
     """Bring the index up to date and stream its progress; a running sync is joined."""
-    request = body or wire.SyncRequest()
-    progress = context.search.sync(full=request.full, owner=caller.owner)
+    wish = body or wire.SyncRequest()
+    request = pb.SyncRequest(full=wish.full, retry_failed=wish.retry_failed)
+    progress = context.search.sync(request, owner=caller.owner)
     # The first report decides between a stream and an error as the reply.
     first = await anext(progress, None)
     return context.stream(_frames(first, progress, caller))
@@ -84,7 +89,15 @@ def _sources(status: pb.GetStatusResponse, caller: Caller) -> list[wire.Source]:
         return []
     # A folder name tells about the machine, which is the business of its owner only.
     location = status.source_location if caller.libraries is None else None
-    return [wire.Source(kind=status.source_kind, location=location, demo=status.demo)]
+    return [
+        wire.Source(
+            kind=status.source_kind,
+            location=location,
+            demo=status.demo,
+            program=status.source_program or None,
+            notices=list(status.source_notices),
+        )
+    ]
 
 
 def _counts(counts: pb.LibraryCounts) -> wire.LibraryCounts:

@@ -79,7 +79,7 @@ def require_turn(request: pb.StartTurnRequest) -> None:
     """Refuse references and scopes that are malformed or without measure; raises InvalidRequest."""
     _require_items(request.active_items, "active_items")
     scope = request.scope
-    for name in ("libraries", "collections", "tags"):
+    for name in ("libraries", "collections", "tags", "saved_searches"):
         values = getattr(scope, name).values
         if len(values) > MAX_SCOPE_VALUES:
             raise InvalidRequest(f"scope.{name} has more than {MAX_SCOPE_VALUES} values.")

@@ -114,6 +114,12 @@ def is_english(folded: str) -> bool:
     return sum(word in ENGLISH for word in words) >= sum(word in FOREIGN for word in words)
 
 
+def is_mostly_latin(text: str) -> bool:
+    """Whether half of the letters or more are Latin."""
+    letters = [character for character in _folded(text) if character.isalpha()]
+    return 2 * sum(bool(LATIN.match(letter)) for letter in letters) >= len(letters)
+
+
 def _folded(text: str) -> str:
     """The text without the differences that a searcher does not mean."""
     open_ = unicodedata.normalize("NFKD", text).casefold()

@@ -4,9 +4,18 @@ import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from services.search.analysis import is_mostly_latin
 from services.search.encoder_lanes import EncoderLanes
 from services.search.errors import InvalidQuery
-from services.search.fusion import Fused, at_most, fuse
+from services.search.fusion import (
+    VECTOR_WEIGHT,
+    VECTOR_WEIGHT_ELSEWHERE,
+    VECTORS,
+    WORDS,
+    Fused,
+    at_most,
+    fuse,
+)
 from services.search.index import Index
 from services.search.index_rows import Documents, Found, IndexedDocument, IndexedPassage
 from services.search.scope import Scope, searchable_within
@@ -17,7 +26,6 @@ CANDIDATES = 80
 CANDIDATES_PER_HIT = 4
 # One paper must not fill a reply, unless the scope is that paper.
 HITS_PER_DOCUMENT = 3
-WORDS, VECTORS = "bm25", "vector"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,29 +131,30 @@ class Engine:
             by_vector = await self._index.best_by_vector(
                 query, encoder.encoder_id, documents=documents, within=within, limit=depth
             )
-        ranked = _ranked(by_words, by_vector, alone=len(within) == 1)
-        cosines = {(one.passage_id, one.mark): one.score for one in by_vector}
+        looked_up = await self._cosines(encoder, query, by_words, by_vector)
+        weight = VECTOR_WEIGHT if is_mostly_latin(text) else VECTOR_WEIGHT_ELSEWHERE
+        ranked = _ranked(by_words, by_vector, looked_up, weight, alone=len(within) == 1)
+        cosines = {(one.passage_id, one.mark): one.score for one in (*looked_up, *by_vector)}
         hits: list[ScoredPassage] = []
         # A vector may belong to a passage that was just replaced; then the next candidates follow.
         while ranked and len(hits) < limit:
             chunk, ranked = ranked[: limit - len(hits)], ranked[limit - len(hits) :]
-            passages, more = await asyncio.gather(
-                self._index.passages([one.passage_id for one in chunk], documents),
-                self._cosines(encoder, query, [one for one in chunk if VECTORS not in one.ranks]),
-            )
-            cosines |= more
+            passages = await self._index.passages([one.passage_id for one in chunk], documents)
             hits = without_copies([*hits, *_scored(chunk, passages, documents, cosines)])
         return hits
 
     async def _cosines(
-        self, encoder: EncoderLanes | None, query: Sequence[float] | None, fused: Sequence[Fused]
-    ) -> dict[tuple[str, str], float]:
-        """Cosines by passage id and digest, for those that only BM25 found."""
-        if encoder is None or query is None or not fused:
-            return {}
-        ids = [one.passage_id for one in fused]
-        found = await self._index.cosines(query, encoder.encoder_id, ids)
-        return {(one.passage_id, one.mark): one.score for one in found}
+        self,
+        encoder: EncoderLanes | None,
+        query: Sequence[float] | None,
+        by_words: Sequence[Found],
+        by_vector: Sequence[Found],
+    ) -> list[Found]:
+        """The cosines of the passages that only BM25 found, of those that have a vector."""
+        missing = {one.passage_id for one in by_words} - {one.passage_id for one in by_vector}
+        if encoder is None or query is None or not missing:
+            return []
+        return await self._index.cosines(query, encoder.encoder_id, missing)
 
 
 async def _query_vector(encoder: EncoderLanes | None, text: str) -> Sequence[float] | None:
@@ -182,21 +191,26 @@ def _detail(document: IndexedDocument) -> tuple[bool, int, int]:
     return bool(document.citation_key), sum(map(len, document.creators)), len(document.title)
 
 
-def _ranked(by_words: Sequence[Found], by_vector: Sequence[Found], *, alone: bool) -> list[Fused]:
+def _ranked(
+    by_words: Sequence[Found],
+    by_vector: Sequence[Found],
+    looked_up: Sequence[Found],
+    vector_weight: float,
+    *,
+    alone: bool,
+) -> list[Fused]:
     """The fused ranking; equal scores are ordered by id, so that a query repeats its reply."""
     documents = {one.passage_id: one.document_id for one in (*by_words, *by_vector)}
-
-    def tie(passage_id: str) -> tuple[str, str]:
-        return documents[passage_id], passage_id
-
-    lists = {
-        name: [
-            one.passage_id
-            for one in sorted(found, key=lambda one: (-one.score, tie(one.passage_id)))
-        ]
-        for name, found in ((WORDS, by_words), (VECTORS, by_vector))
-    }
-    ranked = fuse(lists, tie=tie)
+    words, vectors, others = (
+        {one.passage_id: one.score for one in found} for found in (by_words, by_vector, looked_up)
+    )
+    ranked = fuse(
+        words,
+        vectors,
+        looked_up=others,
+        vector_weight=vector_weight,
+        tie=lambda passage_id: (documents[passage_id], passage_id),
+    )
     if alone:
         return ranked
     return at_most(HITS_PER_DOCUMENT, lambda one: documents[one.passage_id], ranked)

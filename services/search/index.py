@@ -5,13 +5,10 @@ generation that the row names, and rows of other generations are passed over.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-import pyarrow as pa
 
 from services.search import index_schema as schema
 from services.search.analysis import query_terms
@@ -25,18 +22,20 @@ from services.search.index_rows import (
     IndexedPassage,
     IndexedSection,
 )
+from services.search.index_tables import local_folder, open_tables
+from services.search.index_vectors import QUERY_TIMEOUT, Graph, graph_of, nearest
 from services.search.library_state import LibraryState, state_of
 
 if TYPE_CHECKING:
     from lancedb.db import AsyncConnection
     from lancedb.table import AsyncTable
 
-QUERY_TIMEOUT = timedelta(seconds=20)
 # A filter that lists documents costs time for each; beyond this, rows outside are dropped after.
 LISTED_DOCUMENTS = 500
 METADATA_CACHE_BYTES = 32 * 1024 * 1024
 STATE_KEY = "state"
 ENCODER_KEY = "encoder"
+GRAPH_KEY = "graph"
 
 
 class Index:
@@ -140,8 +139,11 @@ class Index:
         if table is None:
             return []
 
+        graph = await self.graph()
+        beam = graph.beam if graph and graph.table == table.name else 0
+
         async def retrieve(where: str | None, count: int) -> list[Found]:
-            return await _nearest(table, vector, where, count)
+            return await nearest(table, vector, where=where, count=count, beam=beam)
 
         return await _best(retrieve, lambda found: True, within, documents, limit)
 
@@ -154,7 +156,7 @@ class Index:
             return []
         where = schema.is_in("passage_id", passage_ids)
         # A passage may have an older vector beside its own until the next sweep.
-        return await _nearest(table, vector, where, 2 * len(passage_ids))
+        return await nearest(table, vector, where=where, count=2 * len(passage_ids), beam=0)
 
     async def vectors(self, encoder_id: str) -> "AsyncTable | None":
         """The table of an encoder's vectors, if there is one."""
@@ -180,6 +182,11 @@ class Index:
         """The encoder whose vectors are searched; empty before there are any."""
         return (await self._manifest()).get(ENCODER_KEY, "")
 
+    async def graph(self) -> Graph | None:
+        """What is known of the graph over the vectors, once there are enough for one."""
+        kept = (await self._manifest()).get(GRAPH_KEY)
+        return graph_of(kept) if kept else None
+
     async def state(self) -> LibraryState:
         """What the last sync left about the library."""
         kept = (await self._manifest()).get(STATE_KEY, "")
@@ -203,17 +210,6 @@ class Index:
         if where:
             query = query.where(where)
         return await query.to_list(timeout=QUERY_TIMEOUT)
-
-
-async def _nearest(
-    table: "AsyncTable", vector: Sequence[float], where: str | None, count: int
-) -> list[Found]:
-    search = table.query().nearest_to(list(vector)).distance_type("cosine")
-    if where:
-        search = search.where(where)
-    search = search.select(["passage_id", "document_id", "digest", "_distance"])
-    rows = await search.limit(count).to_list(timeout=QUERY_TIMEOUT)
-    return [_found(row, mark="digest", score=1 - row["_distance"]) for row in rows]
 
 
 async def _best(
@@ -253,13 +249,10 @@ def _key(document: IndexedDocument) -> str:
     )
 
 
-def local_folder(uri: str) -> Path | None:
-    """The folder of a local index; none for object storage."""
-    return None if "://" in uri else Path(uri)
-
-
 @asynccontextmanager
-async def open_index(uri: str, *, cache_bytes: int) -> AsyncIterator[Index]:
+async def open_index(
+    uri: str, *, cache_bytes: int, storage: Mapping[str, str] | None = None
+) -> AsyncIterator[Index]:
     """The index at a folder or URI, its tables made when they are missing; raises IndexUnusable."""
     import_lancedb()
     import lancedb
@@ -272,47 +265,15 @@ async def open_index(uri: str, *, cache_bytes: int) -> AsyncIterator[Index]:
             uri,
             # Other processes' commits are seen at once; on object storage each look is a request.
             read_consistency_interval=timedelta(seconds=0 if folder is not None else 1),
+            storage_options=dict(storage or {}),
             session=lancedb.Session(
                 index_cache_size_bytes=cache_bytes, metadata_cache_size_bytes=METADATA_CACHE_BYTES
             ),
         )
-        tables = await _open_tables(connection)
+        tables = await open_tables(connection)
     except (OSError, RuntimeError, ValueError) as error:  # what the library raises for storage
         raise IndexUnusable(f"The index at {uri!r} cannot be opened: {error}") from error
     try:
         yield Index(connection, tables)
     finally:
         connection.close()  # type: ignore[no-untyped-call]
-
-
-async def _open_tables(connection: "AsyncConnection") -> "dict[str, AsyncTable]":
-    from lancedb.index import FTS, BTree
-
-    # What is a word was decided by our own analysis: here spaces divide terms, and nothing is lost.
-    words = FTS(
-        base_tokenizer="whitespace",
-        max_token_length=None,
-        lower_case=False,
-        stem=False,
-        remove_stop_words=False,
-        ascii_folding=False,
-    )
-    document: dict[str, FTS | BTree] = {"document_id": BTree()}
-    passage = {"terms": words, "passage_id": BTree(), **document}
-    wanted: list[tuple[str, pa.Schema, dict[str, FTS | BTree]]] = [
-        ("documents", schema.DOCUMENTS, document),
-        ("passages", schema.PASSAGES, passage),
-        ("pages", schema.PAGES, document),
-        ("manifest", schema.MANIFEST, {}),
-    ]
-    tables = {}
-    for name, table_schema, indices in wanted:
-        table = await connection.create_table(
-            schema.stored_name(name), schema=table_schema, exist_ok=True
-        )
-        existing = {column for index in await table.list_indices() for column in index.columns}
-        for column, config in indices.items():
-            if column not in existing:
-                await table.create_index(column, config=config)
-        tables[name] = table
-    return tables

@@ -1,5 +1,6 @@
 """LanceDB without the REST client that it imports and search never uses."""
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
@@ -38,6 +39,8 @@ class EmptyModule(ModuleType):
 
 def import_lancedb() -> None:
     """Import LanceDB; afterwards `import lancedb` costs nothing."""
+    # Statistics of a graph need not list its centres, and need not warn that they do.
+    os.environ.setdefault("LANCE_INCLUDE_VECTOR_CENTROIDS", "false")
     finder = UnusedModules()
     sys.meta_path.insert(0, finder)
     try:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -13,18 +12,19 @@ from numpy.typing import NDArray
 
 from services.search import index_schema as schema
 from services.search.errors import DiskFull, is_disk_full
-from services.search.index import ENCODER_KEY, STATE_KEY, Index
+from services.search.index import ENCODER_KEY, GRAPH_KEY, STATE_KEY, Index
 from services.search.index_rows import Documents, IndexedText
+from services.search.index_upkeep import dead_generations, fold, live_rows, without
+from services.search.index_vectors import GRAPH_FROM, Graph, graph_is_due, graph_json, make_graph
 from services.search.library_state import LibraryState, state_json
 
 if TYPE_CHECKING:
     from lancedb.table import AsyncTable
 
-# Readers in other processes may still be at a version that is this old.
-KEPT_VERSIONS = timedelta(minutes=10)
 # Where no lock keeps another writer away, only rows this old are certainly nobody's work in hand.
 FOREIGN_WORK_S = 3600.0
 FILTER_VALUES = 500
+MARKS = ["passage_id", "digest"]
 
 T = TypeVar("T")
 
@@ -43,6 +43,7 @@ class IndexWriter:
 
     def __init__(self, index: Index) -> None:
         self._index = index
+        self._graphing = asyncio.Lock()
 
     async def commit(self, texts: Sequence[IndexedText]) -> None:
         """Make documents visible in their new generation; their old one is for `sweep`."""
@@ -83,35 +84,27 @@ class IndexWriter:
             pa.array([passage.digest for passage in passages], pa.string()),
             pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]),
         ]
+        from lancedb.index import BTree
+
         with storing():
             table = await self._index.vectors(encoder_id)
             if table is None:
                 name = schema.vectors_table(encoder_id)
                 await self._index.connection.create_table(name, schema=table_schema, exist_ok=True)
                 table = await self._index.vectors(encoder_id)
-            assert table is not None
+                assert table is not None
+                for column in ("passage_id", "document_id"):
+                    await table.create_index(column, config=BTree())
             await table.add(pa.Table.from_arrays(columns, schema=table_schema))
 
     async def unembedded(self, encoder_id: str) -> list[Unembedded]:
         """The live passages without a vector of this encoder, newest documents first."""
         documents = await self._index.documents()
         known = await self._embedded(encoder_id)
-        query = self._index.passages_table.query()
         columns = ["passage_id", "document_id", "generation", "digest"]
-        rows = (await query.select(columns).to_arrow()).to_pylist()
-        missing = [
-            (row["generation"], row)
-            for row in rows
-            if documents.is_live(row["document_id"], row["generation"])
-            and (row["passage_id"], row["digest"]) not in known
-        ]
-        missing.sort(key=lambda pair: pair[0], reverse=True)
-        return [
-            Unembedded(
-                passage_id=row["passage_id"], document_id=row["document_id"], digest=row["digest"]
-            )
-            for _, row in missing
-        ]
+        rows = await self._index.passages_table.query().select(columns).to_arrow()
+        # A large library has hundreds of thousands; queries go on meanwhile.
+        return await asyncio.to_thread(_unembedded, rows, known, documents)
 
     async def activate(self, encoder_id: str) -> None:
         """Have readers search this encoder's vectors, and drop those of all others."""
@@ -126,7 +119,7 @@ class IndexWriter:
         await self._remember(STATE_KEY, state_json(state))
         # Written at every sync, also where `tidy` has nothing to do.
         with storing():
-            await self._index.manifest_table.optimize(cleanup_older_than=KEPT_VERSIONS)
+            await fold(self._index.manifest_table)
 
     async def sweep(self, encoder_id: str | None, *, alone: bool) -> None:
         """Delete the rows that belong to no committed document.
@@ -137,8 +130,9 @@ class IndexWriter:
         limit = schema.generation_before(0 if alone else FOREIGN_WORK_S)
         with storing():
             for table in (self._index.passages_table, self._index.pages_table):
-                dead = await _dead_generations(table, documents)
-                for chunk in _chunks([one for one in sorted(dead) if one < limit]):
+                rows = await table.query().select(["generation"]).to_arrow()
+                dead = await asyncio.to_thread(dead_generations, rows, documents)
+                for chunk in _chunks([one for one in dead if one < limit]):
                     await table.delete(schema.is_in("generation", chunk))
             if encoder_id is not None:
                 await self._sweep_vectors(encoder_id, documents)
@@ -147,26 +141,38 @@ class IndexWriter:
                     await self._index.connection.drop_table(name)
 
     async def tidy(self, encoder_id: str | None) -> None:
-        """Fold new rows into the search indices, join small files, drop old versions."""
+        """Fold new rows into the search indices, join small files, drop old versions, when due."""
         index = self._index
         tables = [index.documents_table, index.passages_table, index.pages_table]
         vectors = await index.vectors(encoder_id) if encoder_id is not None else None
+        # Files that a graph is just being made of must stay.
+        if vectors is not None and not self._graphing.locked():
+            tables.append(vectors)
         with storing():
-            for table in [*tables, *([vectors] if vectors is not None else [])]:
-                await table.optimize(cleanup_older_than=KEPT_VERSIONS)
+            for table in tables:
+                await fold(table)
+
+    async def keep_graph(self, encoder_id: str, *, graph_from: int = GRAPH_FROM) -> Graph | None:
+        """Make the graph over an encoder's vectors when one is due; returns the one made."""
+        table = await self._index.vectors(encoder_id)
+        async with self._graphing:
+            known = await self._index.graph()
+            if table is None or not await graph_is_due(table, known, graph_from=graph_from):
+                return None
+            with storing():
+                graph = await make_graph(table)
+            # Last: until here a reader looks at every vector.
+            await self._remember(GRAPH_KEY, graph_json(graph))
+        return graph
 
     async def _sweep_vectors(self, encoder_id: str, documents: Documents) -> None:
         table = await self._index.vectors(encoder_id)
         if table is None:
             return
-        query = self._index.passages_table.query()
-        columns = ["passage_id", "document_id", "generation", "digest"]
-        live = {
-            (row["passage_id"], row["digest"])
-            for row in (await query.select(columns).to_arrow()).to_pylist()
-            if documents.is_live(row["document_id"], row["generation"])
-        }
-        dead = sorted(pair for pair in await self._embedded(encoder_id) if pair not in live)
+        columns = ["passage_id", "generation", "digest"]
+        rows = await self._index.passages_table.query().select(columns).to_arrow()
+        known = await self._embedded(encoder_id)
+        dead = await asyncio.to_thread(_dead_vectors, rows, known, documents)
         for chunk in _chunks(dead):
             pairs = [
                 f"(passage_id = {schema.quoted(passage)} AND digest = {schema.quoted(digest)})"
@@ -174,12 +180,12 @@ class IndexWriter:
             ]
             await table.delete(" OR ".join(pairs))
 
-    async def _embedded(self, encoder_id: str) -> set[tuple[str, str]]:
+    async def _embedded(self, encoder_id: str) -> pa.Table:
+        """Passage and digest of every vector."""
         table = await self._index.vectors(encoder_id)
         if table is None:
-            return set()
-        rows = (await table.query().select(["passage_id", "digest"]).to_arrow()).to_pylist()
-        return {(row["passage_id"], row["digest"]) for row in rows}
+            return pa.table({name: pa.array([], pa.string()) for name in MARKS})
+        return await table.query().select(MARKS).to_arrow()
 
     async def _remember(self, key: str, value: str) -> None:
         row = schema.arrow([{"key": key, "value": value}], schema.MANIFEST)
@@ -196,10 +202,18 @@ async def _upsert(table: "AsyncTable", key: str, rows: pa.Table) -> None:
         await merge.execute(rows)
 
 
-async def _dead_generations(table: "AsyncTable", documents: Documents) -> set[str]:
-    rows = (await table.query().select(["document_id", "generation"]).to_arrow()).to_pylist()
-    pairs = {(row["document_id"], row["generation"]) for row in rows}
-    return {pair[1] for pair in pairs if not documents.is_live(*pair)}
+def _unembedded(rows: pa.Table, known: pa.Table, documents: Documents) -> list[Unembedded]:
+    missing = without(live_rows(rows, documents), known).sort_by([("generation", "descending")])
+    columns = (missing[name].to_pylist() for name in ("passage_id", "document_id", "digest"))
+    return [
+        Unembedded(passage_id=passage, document_id=document, digest=digest)
+        for passage, document, digest in zip(*columns, strict=True)
+    ]
+
+
+def _dead_vectors(rows: pa.Table, known: pa.Table, documents: Documents) -> list[tuple[str, str]]:
+    dead = without(known, live_rows(rows, documents))
+    return sorted(zip(*(dead[name].to_pylist() for name in MARKS), strict=True))
 
 
 def _chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:

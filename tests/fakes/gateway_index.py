@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 import grpc
+from google.protobuf.message import Message
 
 from services.chassis.errors import ServiceError
 from services.chassis.server import Context
@@ -55,6 +56,10 @@ class ScriptedLibrary(search_rpc.LibraryServiceServicer):
         self.status = search.GetStatusResponse()
         self.progress: list[search.SyncProgress] = []
         self.refuses: ServiceError | None = None
+        self.told: list[Message] = []
+        """The requests of the other calls, as they came."""
+        self.holdings = search.ListCollectionsResponse()
+        self.documents = search.ListDocumentsResponse()
 
     async def GetStatus(
         self, request: search.GetStatusRequest, context: Context
@@ -64,7 +69,34 @@ class ScriptedLibrary(search_rpc.LibraryServiceServicer):
     async def Sync(
         self, request: search.SyncRequest, context: Context
     ) -> AsyncIterator[search.SyncProgress]:
+        self.told.append(request)
         for progress in self.progress:
             yield progress
         if self.refuses is not None:
             raise self.refuses
+
+    async def SetSource(
+        self, request: search.SetSourceRequest, context: Context
+    ) -> search.SetSourceResponse:
+        self.told.append(request)
+        if self.refuses is not None:
+            raise self.refuses
+        return search.SetSourceResponse()
+
+    async def NotifyChange(
+        self, request: search.NotifyChangeRequest, context: Context
+    ) -> search.NotifyChangeResponse:
+        self.told.append(request)
+        return search.NotifyChangeResponse()
+
+    async def ListCollections(
+        self, request: search.ListCollectionsRequest, context: Context
+    ) -> search.ListCollectionsResponse:
+        self.told.append(request)
+        return self.holdings
+
+    async def ListDocuments(
+        self, request: search.ListDocumentsRequest, context: Context
+    ) -> search.ListDocumentsResponse:
+        self.told.append(request)
+        return self.documents

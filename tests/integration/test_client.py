@@ -89,6 +89,16 @@ async def test_a_client_that_comes_back_too_late_for_the_events_gets_the_run_at_
     assert watched.answer.markdown == "Sleep helps."
 
 
+async def test_reading_waits_for_a_process_that_is_started_again(stage: Stage) -> None:
+    run = stage.orchestrator.add()
+    await stage.stop_orchestrator()
+    async with connected(stage) as client:
+        reading = asyncio.create_task(client.session(run.session_id))
+        await asyncio.wait([reading], timeout=0.2)
+        await stage.start_orchestrator()
+        assert (await reading).id == run.session_id
+
+
 async def test_nothing_at_the_address_is_one_sentence_at_once() -> None:
     nowhere = Location(base_url=f"http://127.0.0.1:{free_port()}", api_key="key")
     async with Client(nowhere) as client:

@@ -189,7 +189,7 @@ async def test_a_command_that_is_too_late_says_who_decided_also_when_the_run_is_
     when = AT.ToDatetime(tzinfo=UTC).astimezone()
     assert str(late.value) == (
         "The session waits for no decision: its last run is completed.\n"
-        f"The checkpoint was answered already: bob chose synthesize at {when:%H:%M:%S on %Y-%m-%d}."
+        f"The checkpoint was answered already: bob chose to synthesize at {when:%H:%M:%S on %Y-%m-%d}."
         f"\nSee it with: zocrates sessions {run.session_id}"
     )
 
@@ -318,7 +318,7 @@ async def test_a_person_who_is_too_late_sees_who_decided_and_the_rest(stage: Sta
         await person.sees("Your decision")
         run.answer("synthesize", by="bob")
         person.type("s\n")
-        await person.sees("bob chose synthesize")
+        await person.sees("bob chose to synthesize")
         await run.tell(stage.bus, **ANSWER)
         await person.sees("Sleep helps.")
         assert await person.ends() == 0

@@ -58,6 +58,19 @@ async def cutting(stage: Stage) -> AsyncIterator[tuple[Cutter, Location]]:
         yield cutter, Location(base_url=f"http://127.0.0.1:{port}", api_key=ADA)
 
 
+async def test_a_gateway_that_is_started_again_is_waited_for(stage: Stage) -> None:
+    gateway, port = stage.http.base_url.port, free_port()
+    assert gateway is not None
+    location = Location(base_url=f"http://127.0.0.1:{port}", api_key=ADA, restart_s=10)
+    async with Client(location) as client:
+        asking = asyncio.create_task(client.sessions())
+        done, _ = await asyncio.wait([asking], timeout=0.3)
+        assert not done
+        server = await asyncio.start_server(Cutter(gateway).serve, "127.0.0.1", port)
+        async with server:
+            assert (await asking).sessions == []
+
+
 async def test_each_reconnect_goes_on_where_the_last_one_broke_off(stage: Stage) -> None:
     run = stage.orchestrator.add()
     for _ in range(ROWS):

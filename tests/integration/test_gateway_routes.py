@@ -16,6 +16,8 @@ from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.events.v1 import event_pb2 as ev
 from zocrates.search.v1 import search_pb2 as search
 
+# What is only taken note of is done after the reply.
+LATER = {"put /library/source", "post /library/changes"}
 PAGE = Path(__file__).resolve().parents[2] / "gateway" / "page"
 
 
@@ -136,6 +138,10 @@ async def test_the_library_is_told_whole_to_who_may_see_it_all(stage: Stage) -> 
         search.GetStatusResponse(
             source_kind="sqlite",
             source_location="/home/ada/Zotero",
+            source_program="Zotero 10.0.1",
+            source_notices=["No annotations."],
+            unfinished=search.SyncProgress(phase=search.SYNC_PHASE_TEXT, done=1, total=2),
+            duplicates=3,
             synced_at=Timestamp(seconds=1),
             counts=search.LibraryCounts(items=2, unreadable=2),
             vectors=search.VectorCoverage(done=1, total=2),
@@ -146,7 +152,16 @@ async def test_the_library_is_told_whole_to_who_may_see_it_all(stage: Stage) -> 
         )
     )
     whole = (await stage.http.get("/library")).json()
-    assert whole["sources"] == [{"kind": "sqlite", "location": "/home/ada/Zotero", "demo": False}]
+    assert whole["sources"] == [
+        {
+            "kind": "sqlite",
+            "location": "/home/ada/Zotero",
+            "demo": False,
+            "program": "Zotero 10.0.1",
+            "notices": ["No annotations."],
+        }
+    ]
+    assert (whole["unfinished"]["done"], whole["duplicates"]) == (1, 3)
     assert whole["vectors"] == {"done": 1, "total": 2}
     assert whole["running"]["phase"] == "text"
     assert [skip["reason"] for skip in whole["skipped"]] == ["image_only"] * 2
@@ -297,7 +312,7 @@ async def test_the_description_is_complete(stage: Stage) -> None:
             assert operation["responses"]["default"]["content"], where
             if "204" in operation["responses"]:
                 continue
-            content = operation["responses"]["200"]["content"]
+            content = operation["responses"]["202" if where in LATER else "200"]["content"]
             assert all(kind["schema"] for kind in content.values()), where
     for path in ("/chat", "/chat/resume", "/sessions/{session_id}/retry"):
         stream = described["paths"][path]["post"]["responses"]["200"]["content"]

@@ -24,7 +24,7 @@ from services.orchestrator.run import Action, ClaimedRun, Stage, State, Usage, W
 from services.orchestrator.store.database import Database
 from services.orchestrator.store.history import Entry, History, Step
 from services.orchestrator.store.outbox import Outbox
-from services.orchestrator.store.runs import Runs, Started, Turn
+from services.orchestrator.store.runs import Runs, Started, Turn, title_of
 from services.orchestrator.store.sessions import Sessions
 
 
@@ -346,3 +346,16 @@ async def test_a_session_starts_its_runs_in_order(database: Database) -> None:
         ordinals.append(run.ordinal)
         await History(database).record(run.lease, entry(None, leaving=Action.COMPLETE))
     assert ordinals == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title"),
+    [
+        ("  Why\n so? ", "Why so?"),
+        ("x" * 80, "x" * 80),
+        (f"{'word ' * 15}longer-than-that", f"{('word ' * 15).strip()}…"),
+        ("睡" * 81, "睡" * 79 + "…"),
+    ],
+)
+def test_a_session_is_named_by_the_first_words_of_its_prompt(prompt: str, title: str) -> None:
+    assert title_of(prompt) == title

@@ -7,11 +7,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from asyncpg import UniqueViolationError
 from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError
 
 from services.orchestrator.checkpoint import Choice
-from services.orchestrator.errors import CheckpointExpired, StaleInterrupt, VersionConflict
+from services.orchestrator.errors import (
+    CheckpointExpired,
+    NotInThisState,
+    RunActive,
+    StaleInterrupt,
+    VersionConflict,
+)
 from services.orchestrator.run import Lease
 from services.orchestrator.store.checkpoints import Answer, Checkpoints
 from services.orchestrator.store.control import Control, Target
@@ -19,10 +25,11 @@ from services.orchestrator.store.database import Database, open_database
 from services.orchestrator.store.history import History
 from services.orchestrator.store.outbox import Outbox
 from services.orchestrator.store.pausing import Pausing
-from services.orchestrator.store.runs import Runs
+from services.orchestrator.store.runs import Runs, Turn
 from tests.integration.waiting_runs import (
     claim,
     entry,
+    run_in,
     start_run,
     start_waiting,
     state_of,
@@ -58,6 +65,12 @@ async def at_once(*works: Callable[[], Awaitable[object]]) -> list[object]:
         return await work()
 
     return await asyncio.gather(*map(begun, works), return_exceptions=True)
+
+
+async def connected(database: Database) -> None:
+    """Fill the pool: who has to connect first is late for a race."""
+    wait = text("SELECT pg_sleep(0.05)")
+    await asyncio.gather(*(database.fetch(wait) for _ in range(10)))
 
 
 async def test_writers_of_one_run_at_once_lose_nothing(database: Database) -> None:
@@ -101,14 +114,87 @@ async def test_writers_of_one_run_at_once_lose_nothing(database: Database) -> No
 async def test_of_many_claimers_at_once_each_run_gets_one(database: Database) -> None:
     targets = [await start_run(database) for _ in range(20)]
     runs = Runs(database)
-    # Connected before, so that the claims meet.
-    await asyncio.gather(*(runs.count_unknown_schema() for _ in range(10)))
+    await connected(database)
     outcomes = await at_once(
         *(lambda: runs.claim("somebody", limit=20, lease_s=60) for _ in range(10))
     )
     claimed = [run for one in outcomes if isinstance(one, tuple) for run in one]
     assert sorted(run.id for run in claimed) == sorted(one.run_id for one in targets)
     assert {run.lease.epoch for run in claimed} == {1}
+
+
+async def test_of_turns_and_a_retry_at_once_one_becomes_active(database: Database) -> None:
+    runs, control = Runs(database), Control(database)
+    await connected(database)
+    for _ in range(8):
+        failed = await run_in(database, "FAILED")
+        turn = turn_of(session_id=failed.session_id)
+
+        async def begun(turn: Turn = turn) -> str:
+            return (await runs.start_turn(turn)).run_id
+
+        async def retried(failed: Target = failed) -> str:
+            await control.retry(failed)
+            return failed.run_id
+
+        outcomes = await at_once(begun, begun, retried, begun)
+        (active,) = [one for one in outcomes if isinstance(one, str)]
+        refused = [one for one in outcomes if isinstance(one, RunActive | NotInThisState)]
+        assert len(refused) == 3, outcomes
+        rows = await database.fetch(
+            text("SELECT id FROM run WHERE session_id = :id AND state = 'QUEUED'"),
+            {"id": failed.session_id},
+        )
+        assert [row.id for row in rows] == [active]
+
+
+async def test_what_is_done_to_one_run_touches_no_other(database: Database) -> None:
+    control, waiting = Control(database), [await start_waiting(database) for _ in range(4)]
+    cancelled, rewound, decided, left = waiting
+    await control.cancel(cancelled)
+    await control.rewind(rewound)
+    await Checkpoints(database).decide(answer(decided))
+    before = await told(database, left)
+    assert before[-1] == "request_input"
+    await Checkpoints(database).pending(left.owner, left.session_id, left.run_id)
+    await Checkpoints(database).decide(answer(left))
+    states = [await state_of(database, one) for one in waiting]
+    assert states == ["CANCELLED", "REWOUND", "QUEUED", "QUEUED"]
+
+
+async def test_whatever_happens_to_a_run_is_published(database: Database) -> None:
+    outbox, pausing, control = Outbox(database), Pausing(database), Control(database)
+    target = await start_waiting(database)
+
+    async def published() -> list[str]:
+        """The types of the events that were not published yet."""
+        parcels = await outbox.claim("relay", held=[], lease_s=60, limit=10)
+        events = await outbox.unpublished(
+            {one.run_id: one.published for one in parcels},
+            {one.run_id: one.session_id for one in parcels},
+            limit=100,
+        )
+        positions = {one.run_id: one.sequence for one in events}
+        await outbox.mark("relay", positions, lease_s=60, leaving=(target.run_id,))
+        return [one.type for one in events]
+
+    assert await published() == ["stage", "request_input"]
+    assert await published() == []
+    await Checkpoints(database).decide(answer(target))
+    assert await published() == ["checkpoint_answered", "stage"]
+    await pausing.pause(target)
+    assert await published() == ["run_state"]
+    await control.cancel(target)
+    assert await published() == ["run_state"]
+    await control.retry(target)
+    run = await claim(database, target)
+    await History(database).record(run.lease, entry())
+    assert await published() == ["run_state", "stage"]
+    late = await start_waiting(database, expires_at=datetime.now(UTC))
+    target = late
+    assert await published() == ["stage", "request_input"]
+    assert await Checkpoints(database).expire(limit=10) == 1
+    assert await published() == ["checkpoint_answered", "stage"]
 
 
 async def test_a_run_that_somebody_holds_up_holds_up_no_other(database: Database) -> None:
@@ -151,7 +237,7 @@ async def test_a_run_has_one_open_question_at_a_time(database: Database) -> None
         INSERT INTO checkpoint (run_id, interrupt_id, kind, state, version, payload, snapshot)
         SELECT run_id, 'interrupt_ext_2', kind, state, version, payload, snapshot FROM checkpoint
     """)
-    with pytest.raises(IntegrityError, match="ix_checkpoint_pending"):
+    with pytest.raises(UniqueViolationError, match="ix_checkpoint_pending"):
         await database.fetch(second)
 
 
@@ -199,7 +285,10 @@ async def test_a_key_is_bound_to_its_owner_and_its_kind_of_request(database: Dat
     assert not bob.replayed
     assert (await runs.start_turn(turn_of(idempotency_key="k"))).run_id == ada.run_id
     waiting = await start_waiting(database)
-    assert not (await Checkpoints(database).decide(answer(waiting, idempotency_key="k"))).replayed
+    click = answer(waiting, idempotency_key="k")
+    assert not (await Checkpoints(database).decide(click)).replayed
+    assert (await Checkpoints(database).decide(click)).replayed
+    assert (await runs.start_turn(turn_of(idempotency_key="k"))).run_id == ada.run_id
 
 
 async def test_a_person_and_the_deadline_at_once_leave_one_answer(database: Database) -> None:

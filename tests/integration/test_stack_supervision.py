@@ -5,6 +5,7 @@ import io
 import os
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -71,6 +72,14 @@ async def test_a_program_that_always_fails_is_given_up_after_five_deaths(scene: 
         await asyncio.wait_for(scene.supervisor.failed, PATIENCE_S)
     assert scene.log() == "bad setting\n" * 5
     assert scene.said.getvalue().count("starting it again") == 4
+
+
+async def test_a_program_that_refuses_its_settings_is_not_started_again(scene: Scene) -> None:
+    code = "print('max_tools is no setting.'); raise SystemExit(2)"
+    await scene.supervisor.keep(replace(scene.program(code), refusal=2))
+    with pytest.raises(CannotStart, match=r"^worker cannot start: max_tools is no setting; read "):
+        await asyncio.wait_for(scene.supervisor.failed, PATIENCE_S)
+    assert scene.log() == "max_tools is no setting.\n"
 
 
 async def test_a_child_that_keeps_the_output_open_hides_no_death(scene: Scene) -> None:

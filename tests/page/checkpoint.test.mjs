@@ -17,6 +17,7 @@ test('the badge says which extension of how many', () => {
 test('an extension names what it adds, and only that', () => {
 	assert.equal(added(payload), '+5 calls, +3,750 words, +5 passages');
 	assert.equal(added({ ...payload, next_limits: { ...payload.next_limits, passages: 15 } }), '+5 calls, +3,750 words');
+	assert.equal(added({ ...payload, next_limits: { calls: 11, words: 7501, passages: 16 } }), '+1 call, +1 word, +1 passage');
 	assert.equal(added({ ...payload, limits: undefined }), '');
 });
 

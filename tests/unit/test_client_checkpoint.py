@@ -128,7 +128,9 @@ def typed(*lines: str) -> Iterator[str]:
         (["", "what?", "Synthesize"], Decision(action="synthesize")),
         (["e", "x" * 2001, "shorter"], Decision(action="extend_budget", guidance="shorter")),
         (["e", "caf\udce9"], Decision(action="extend_budget", guidance="caf?")),
+        (["exit", "stop", "extend", ""], Decision(action="extend_budget")),
         (["l"], None),
+        (["Later"], None),
         ([], None),
     ],
 )

@@ -1,43 +1,57 @@
-"""Fusing rankings by ranks."""
+"""Fusing words and vectors."""
 
 import pytest
 
-from services.search.fusion import at_most, fuse
+from services.search.fusion import VECTOR_WEIGHT, Fused, at_most, fuse
+
+W = VECTOR_WEIGHT
 
 
-@pytest.mark.parametrize(
-    ("lists", "expected"),
-    [
-        ({}, []),
-        ({"bm25": [], "vector": []}, []),
-        ({"bm25": ["a", "b"]}, ["a", "b"]),
-        ({"bm25": ["a", "b"], "vector": ["b", "a"]}, ["a", "b"]),
-        ({"bm25": ["a", "b", "c"], "vector": ["c", "d"]}, ["c", "a", "b", "d"]),
-        ({"bm25": ["z", "b"], "vector": ["y", "b"]}, ["b", "y", "z"]),
-    ],
-)
-def test_what_both_lists_have_comes_before_what_one_has(
-    lists: dict[str, list[str]], expected: list[str]
-) -> None:
-    assert [one.passage_id for one in fuse(lists, tie=str)] == expected
+def order(fused: list[Fused]) -> list[str]:
+    return [one.passage_id for one in fused]
 
 
-def test_a_score_is_the_sum_of_reciprocal_ranks_and_the_ranks_are_told() -> None:
-    (first, second) = fuse({"bm25": ["a", "b"], "vector": ["a"]}, tie=str)
-    assert first.score == pytest.approx(2 / 61)
-    assert first.ranks == {"bm25": 1, "vector": 1}
-    assert second.score == pytest.approx(1 / 62)
-    assert second.ranks == {"bm25": 2}
+def test_nothing_found_is_an_empty_ranking() -> None:
+    assert fuse({}, {}, tie=str) == []
 
 
-def test_an_id_that_a_list_repeats_counts_once_at_its_first_rank() -> None:
-    (a, b) = fuse({"bm25": ["a", "a", "b"]}, tie=str)
-    assert (a.ranks["bm25"], b.ranks["bm25"]) == (1, 2)
+def test_words_alone_keep_their_order() -> None:
+    assert order(fuse({"a": 3.0, "b": 9.0, "c": 1.0}, {}, tie=str)) == ["b", "a", "c"]
+
+
+def test_vectors_alone_keep_their_order() -> None:
+    assert order(fuse({}, {"a": 0.1, "b": 0.7, "c": -0.2}, tie=str)) == ["b", "a", "c"]
+
+
+def test_a_score_weighs_the_cosine_and_the_share_of_the_best_words_and_the_ranks_are_told() -> None:
+    (a, b, c) = fuse({"a": 10.0, "b": 5.0}, {"a": 0.6, "c": 0.4}, tie=str, looked_up={"b": 0.5})
+    assert a.score == pytest.approx(W * 0.6 + (1 - W))
+    assert b.score == pytest.approx(W * 0.5 + (1 - W) * 0.5)
+    assert c.score == pytest.approx(W * 0.4)
+    assert [dict(one.ranks) for one in (a, b, c)] == [
+        {"bm25": 1, "vector": 1},
+        {"bm25": 2},
+        {"vector": 2},
+    ]
+
+
+def test_how_many_times_higher_bm25_scores_are_does_not_matter() -> None:
+    vectors = {"a": 0.4, "b": 0.5}
+    low = fuse({"a": 2.0, "b": 1.0}, vectors, tie=str)
+    high = fuse({"a": 200.0, "b": 100.0}, vectors, tie=str)
+    assert [one.score for one in low] == pytest.approx([one.score for one in high])
+
+
+def test_a_passage_without_a_vector_is_neither_praised_nor_damned_for_it() -> None:
+    words = {"has": 5.0, "has not": 5.0, "poor": 5.0}
+    fused = fuse(words, {"has": 0.8}, tie=str, looked_up={"poor": 0.1})
+    assert order(fused) == ["has", "has not", "poor"]
 
 
 def test_equal_scores_are_ordered_by_the_tie() -> None:
-    fused = fuse({"bm25": ["a"], "vector": ["b"]}, tie=lambda one: {"a": 2, "b": 1}[one])
-    assert [one.passage_id for one in fused] == ["b", "a"]
+    fused = fuse({"a": 1.0, "b": 1.0}, {}, tie=lambda one: {"a": 2, "b": 1}[one])
+    assert order(fused) == ["b", "a"]
+    assert fused[0].ranks == {"bm25": 1}
 
 
 def test_only_the_first_of_each_kind_stay() -> None:

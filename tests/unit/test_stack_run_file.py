@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deploy.run_file import Recorded, RunFile, read_run_file
-from gateway.location import Location, NotFound, find_gateway
+from gateway.location import RESTART_S, Location, NotFound, find_gateway
 
 RUN = RunFile(
     version="1.2.3",
@@ -46,7 +46,7 @@ def test_a_damaged_file_proves_nothing(tmp_path: Path, text: str) -> None:
 
 def test_the_command_line_finds_the_gateway_that_the_stack_wrote_down(tmp_path: Path) -> None:
     RUN.write(tmp_path / "run.json")
-    found = Location(base_url=RUN.base_url, api_key=RUN.api_key)
+    found = Location(base_url=RUN.base_url, api_key=RUN.api_key, restart_s=RESTART_S)
     assert find_gateway({}, tmp_path) == found
     assert find_gateway({"ZOCRATES_DATA": str(tmp_path)}) == found
 

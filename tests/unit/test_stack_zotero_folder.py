@@ -4,6 +4,7 @@ import pytest
 
 from deploy.demo.location import DEMO_LIBRARY
 from deploy.failure import CannotStart
+from deploy.stack import parse
 from deploy.zotero_folder import (
     Library,
     choose_library,
@@ -158,3 +159,35 @@ def test_without_a_base_directory_none_is_told(tmp_path: Path) -> None:
     profile(tmp_path, "a.default")
     assert chosen(tmp_path).base_folder is None
     assert chosen(tmp_path, demo=True).base_folder is None
+
+
+def asked(home: Path, source: str, **environ: str) -> Library:
+    return choose_library(
+        named=None, demo=False, environ=environ, home=home, source=source, server="http://x"
+    )
+
+
+def test_an_api_is_asked_with_the_folder_that_was_found_and_without_it(tmp_path: Path) -> None:
+    alone = asked(tmp_path, "local_api")
+    assert (alone.folder, alone.demo, alone.place) == (None, False, "Zotero at http://x")
+    usual = zotero_data(tmp_path / "Zotero")
+    beside = asked(tmp_path, "local_api")
+    assert (beside.folder, beside.source, beside.server) == (usual, "local_api", "http://x")
+
+
+def test_zoteros_server_is_asked_with_a_key_only(tmp_path: Path) -> None:
+    with pytest.raises(CannotStart, match="SEARCH_WEB_KEY"):
+        asked(tmp_path, "web_api")
+    library = asked(tmp_path, "web_api", SEARCH_WEB_KEY="s3cret")
+    assert (library.folder, library.place) == (None, "Zotero's server at http://x")
+    assert "s3cret" not in repr(library)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--server", "http://x"], ["--demo", "--source", "local_api"], ["--source", "bibtex"]],
+)
+def test_arguments_that_contradict_each_other_are_refused(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        parse(arguments)
+    assert left.value.code == 2

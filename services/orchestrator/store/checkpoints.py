@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import text
@@ -285,5 +285,7 @@ def _decided(now: Any) -> dict[str, object]:  # a row of STANDING
         facts["action"] = now.decision["choice"].lower()
     if now.answered_by:
         answered_at: datetime = now.answered_at
-        facts |= {"answered_by": now.answered_by, "answered_at": answered_at.isoformat()}
+        # As the event of the answer has it.
+        when = answered_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        facts |= {"answered_by": now.answered_by, "answered_at": when}
     return facts

@@ -100,10 +100,10 @@ class Control:
             await _change(connection, [run.id], Action.CANCEL, target.owner)
 
     async def rewind(self, target: Target) -> list[str]:
-        """Take a run and all later ones out of the history. Raises UnknownRun.
+        """Take a run and all later ones out of the history; returns them. Raises UnknownRun.
 
-        Returns those of them that are out of it now, so a repetition is answered like the first
-        request. It takes nothing more along: what is there still was started after that.
+        A repetition is told which are out of it and takes nothing more along: what is there still
+        was started after the first request.
         """
         async with self._database.transaction() as connection:
             runs = await _from(connection, target)
@@ -111,7 +111,7 @@ class Control:
                 return [run.id for run in runs if run.state == State.REWOUND]
             ids = [run.id for run in runs if run.state != State.REWOUND]
             await _change(connection, ids, Action.REWIND, target.owner)
-        return [run.id for run in runs]
+        return ids
 
     async def retry(self, target: Target, *, key: str = "", body_hash: str = "") -> Retried:
         """Let the session's last run go on with what it recorded, once for each key.

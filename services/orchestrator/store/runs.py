@@ -209,12 +209,22 @@ class Runs:
         return int(row.runs)
 
 
+def title_of(prompt: str) -> str:
+    """The first words of a prompt on one line; what is left out is told by an ellipsis."""
+    line = " ".join(prompt.split())
+    if len(line) <= TITLE_CHARACTERS:
+        return line
+    cut = line[: TITLE_CHARACTERS - 1]
+    # At a word, unless the script has none that end there.
+    at = cut.rfind(" ", TITLE_CHARACTERS // 2)
+    return f"{cut[:at] if at > 0 else cut}…"
+
+
 async def _session(connection: Transaction, turn: Turn) -> str:
     if not turn.session_id:
         session_id = uuid4().hex
-        title = " ".join(turn.prompt.split())[:TITLE_CHARACTERS]
         await connection.execute(
-            NEW_SESSION, {"id": session_id, "owner": turn.owner, "title": title}
+            NEW_SESSION, {"id": session_id, "owner": turn.owner, "title": title_of(turn.prompt)}
         )
         return session_id
     wanted = {"id": turn.session_id, "owner": turn.owner}

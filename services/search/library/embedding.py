@@ -14,8 +14,9 @@ from services.search.library.progress import Board, Phase, Progress
 
 # Vectors are committed so many at a time: a kill loses at most this much work.
 BATCH = 128
-# Each commit is a small file, and many of them make every search slower.
-BATCHES_PER_TIDY = 64
+# Each commit is a small file, and many of them make every search slower: they are looked after
+# as often as this.
+BATCHES_PER_TIDY = 8
 
 log = EventLog(__name__)
 
@@ -28,6 +29,7 @@ class Embedder:
         self._writer = writer
         self._encoder = encoder
         self._wanted = asyncio.Event()
+        self._completed = asyncio.Event()
         self.board: Board | None = None
         """The work in hand; None while there is none."""
 
@@ -38,14 +40,41 @@ class Embedder:
 
     async def run(self) -> None:
         """Work whenever woken, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._embed_when_woken())
+            group.create_task(self._graph_when_complete())
+
+    async def _embed_when_woken(self) -> None:
         while True:
             await self._wanted.wait()
             self._wanted.clear()
             board = self._open_board()
             error = await self._attempt(board)
+            if error is None:
+                self._completed.set()
             if not self._wanted.is_set() or error is not None:
                 self.board = None
                 board.close(error)
+
+    async def _graph_when_complete(self) -> None:
+        """Beside the embedding, since a graph of many vectors takes minutes."""
+        while True:
+            await self._completed.wait()
+            self._completed.clear()
+            try:
+                graph = await self._writer.keep_graph(self._encoder.encoder_id)
+            except ServiceError as error:
+                log.warning("graph_failed", reason=error.reason, message=error.message)
+            except Exception as error:  # the edge of a background task; the next vectors try again
+                log.error("graph_failed", error)
+            else:
+                if graph is not None:
+                    log.info(
+                        "graph_made",
+                        vectors=graph.vectors,
+                        recall=round(graph.recall, 4),
+                        beam=graph.beam,
+                    )
 
     def _open_board(self) -> Board:
         if self.board is None:

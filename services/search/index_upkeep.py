@@ -1,0 +1,72 @@
+"""What keeps an index fast and small: folding rows in, and telling live rows from dead ones."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from services.chassis.telemetry import EventLog
+from services.search.index_rows import Documents
+
+if TYPE_CHECKING:
+    from lancedb.table import AsyncTable
+
+# Readers in other processes may still be at a version that is this old.
+KEPT_VERSIONS = timedelta(minutes=10)
+# Each commit adds a file that every search opens, and rows that no index covers. Folding them in
+# writes large parts of a table anew, and what it replaces is kept for a while: at every small
+# commit it would cost more than it saves.
+MOST_FILES = 24
+MOST_ROWS_BESIDE = 4_000
+
+log = EventLog(__name__)
+
+
+async def fold(table: "AsyncTable", *, always: bool = False) -> None:
+    """Join small files, bring the search indices up to date and drop old versions, when due."""
+    if not always and not await _is_due(table):
+        return
+    try:
+        await table.optimize(cleanup_older_than=KEPT_VERSIONS)
+    except RuntimeError as error:
+        if "conflict" not in str(error).lower():
+            raise
+        # Another writer changed the same files first; the next time will do.
+        log.info("fold_postponed", table=table.name, why=str(error).splitlines()[0])
+
+
+async def _is_due(table: "AsyncTable") -> bool:
+    stats = await table.stats()
+    if stats["fragment_stats"]["num_fragments"] > MOST_FILES:
+        return True
+    # Each index lags behind by the same rows: one tells for all.
+    for index in await table.list_indices():
+        covered = await table.index_stats(index.name)
+        return covered is not None and covered.num_unindexed_rows > MOST_ROWS_BESIDE
+    return False
+
+
+def live_rows(rows: pa.Table, documents: Documents) -> pa.Table:
+    """The rows whose generation is that of a committed document; no two documents share one."""
+    return rows.filter(pc.is_in(rows["generation"], value_set=_generations(documents)))
+
+
+def dead_generations(rows: pa.Table, documents: Documents) -> list[str]:
+    """The generations of rows that belong to no committed document, sorted."""
+    dead = rows.filter(pc.invert(pc.is_in(rows["generation"], value_set=_generations(documents))))
+    return sorted(pc.unique(dead["generation"]).to_pylist())
+
+
+def without(rows: pa.Table, others: pa.Table) -> pa.Table:
+    """The rows whose passage and digest are not among the others'."""
+    return rows.filter(pc.invert(pc.is_in(_marks(rows), value_set=_marks(others))))
+
+
+def _generations(documents: Documents) -> pa.Array:
+    return pa.array([one.generation for one in documents.by_id.values()], pa.string())
+
+
+def _marks(rows: pa.Table) -> pa.Array:
+    joined = pc.binary_join_element_wise(rows["passage_id"], rows["digest"], "\n")
+    return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined

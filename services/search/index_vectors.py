@@ -1,0 +1,132 @@
+"""Nearest vectors: exact while they are few, along a graph of neighbours once they are many."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from services.search.index_rows import Found
+
+if TYPE_CHECKING:
+    from lancedb.table import AsyncTable
+
+QUERY_TIMEOUT = timedelta(seconds=20)
+COLUMN = "vector"
+# Below this many vectors looking at each one is as fast, and exact.
+GRAPH_FROM = 20_000
+# Of the true neighbours, how many a search along the graph has to find, in the mean.
+LEAST_RECALL = 0.98
+# How many places of the graph a search keeps in view; the first that is good enough is taken.
+BEAMS = (200, 400, 800)
+# The graph holds vectors of eight bits: twice as many as asked for are compared with the real ones.
+REFINED = 2
+# How deep queries look, and how many stored vectors stand in for queries.
+DEPTH = 80
+SAMPLES = 32
+# A graph is made anew when the vectors are so many times as many, or when this many pieces were
+# added to it: each piece is searched by itself.
+GROWTH = 1.5
+MOST_PIECES = 8
+PER_PARTITION = 1_000_000
+BUILD_DEADLINE = timedelta(hours=6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """What is known of a table's graph."""
+
+    table: str
+    vectors: int
+    """How many it was made for."""
+    recall: float
+    """Measured against the exact search when it was made."""
+    beam: int
+    """0: no beam was good enough, so there is none and every vector is looked at."""
+
+
+def graph_json(graph: Graph) -> str:
+    """The graph as kept in the manifest."""
+    return json.dumps(asdict(graph))
+
+
+def graph_of(text: str) -> Graph:
+    """The graph that the manifest keeps."""
+    return Graph(**json.loads(text))
+
+
+async def nearest(
+    table: "AsyncTable", vector: Sequence[float], *, where: str | None, count: int, beam: int
+) -> list[Found]:
+    """The rows with the highest cosines; a beam of 0 looks at every row that passes the filter."""
+    search = table.query().nearest_to(list(vector)).distance_type("cosine")
+    if where:
+        search = search.where(where)
+    if beam and not where:
+        search = search.ef(max(beam, REFINED * count)).refine_factor(REFINED)
+    else:
+        # Filters leave few rows, and a graph may lead past them.
+        search = search.bypass_vector_index()
+    search = search.select(["passage_id", "document_id", "digest", "_distance"])
+    rows = await search.limit(count).to_list(timeout=QUERY_TIMEOUT)
+    return [
+        Found(
+            passage_id=row["passage_id"],
+            document_id=row["document_id"],
+            mark=row["digest"],
+            score=1 - float(row["_distance"]),
+        )
+        for row in rows
+    ]
+
+
+async def graph_is_due(table: "AsyncTable", known: Graph | None, *, graph_from: int) -> bool:
+    """Whether a graph should be made, or made anew."""
+    rows = await table.count_rows()
+    if rows < graph_from:
+        return False
+    if known is None or known.table != table.name or rows > GROWTH * known.vectors:
+        return True
+    return bool(known.beam) and await _pieces(table) > MOST_PIECES
+
+
+async def make_graph(table: "AsyncTable") -> Graph:
+    """Make the graph and measure it; takes minutes for many vectors, while reading goes on."""
+    from lancedb.index import HnswSq
+
+    rows = await table.count_rows()
+    config = HnswSq(distance_type="cosine", num_partitions=max(1, rows // PER_PARTITION))
+    await table.create_index(COLUMN, config=config, replace=True, wait_timeout=BUILD_DEADLINE)
+    samples = await _samples(table, rows)
+    truth = [await _neighbours(table, vector, beam=0) for vector in samples]
+    recall = 0.0
+    for beam in BEAMS:
+        found = [await _neighbours(table, vector, beam=beam) for vector in samples]
+        hits = sum(len(one & true) for one, true in zip(found, truth, strict=True))
+        recall = hits / sum(map(len, truth))
+        if recall >= LEAST_RECALL:
+            return Graph(table=table.name, vectors=rows, recall=recall, beam=beam)
+    for name in await _graphs(table):
+        await table.drop_index(name)
+    return Graph(table=table.name, vectors=rows, recall=recall, beam=0)
+
+
+async def _samples(table: "AsyncTable", rows: int) -> list[list[float]]:
+    """Stored vectors from all over the table."""
+    offsets = [place * rows // SAMPLES for place in range(SAMPLES)]
+    taken = await table.take_offsets(offsets).select([COLUMN]).to_list()
+    return [row[COLUMN] for row in taken]
+
+
+async def _neighbours(table: "AsyncTable", vector: Sequence[float], *, beam: int) -> set[str]:
+    found = await nearest(table, vector, where=None, count=DEPTH, beam=beam)
+    return {f"{one.passage_id} {one.mark}" for one in found}
+
+
+async def _graphs(table: "AsyncTable") -> list[str]:
+    return [index.name for index in await table.list_indices() if index.columns == [COLUMN]]
+
+
+async def _pieces(table: "AsyncTable") -> int:
+    stats = [await table.index_stats(name) for name in await _graphs(table)]
+    return max((one.num_indices or 1 for one in stats if one), default=0)
