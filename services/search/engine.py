@@ -124,7 +124,7 @@ class Engine:
         encoder = self._encoder if use_vectors else None
         by_words, query = await asyncio.gather(
             self._index.best_by_words(text, documents=documents, within=within, limit=depth),
-            _query_vector(encoder, text),
+            self._best_by_vector(encoder, text, documents, within, depth),
         )
         by_vector: list[Found] = []
         if encoder is not None and query is not None:
@@ -138,6 +138,22 @@ class Engine:
         hits: list[ScoredPassage] = []
         # A vector may belong to a passage that was just replaced; then the next candidates follow.
         while ranked and len(hits) < limit:
+    async def _best_by_vector(
+        self,
+        encoder: EncoderLanes | None,
+        text: str,
+        documents: Documents,
+        within: Collection[str],
+        depth: int,
+    ) -> tuple[Sequence[float] | None, list[Found]]:
+        """The query's vector and the passages nearest to it; neither without an encoder."""
+        if encoder is None:
+            return None, []
+        query = await encoder.encode_query(text)
+        return query, await self._index.best_by_vector(
+            query, encoder.encoder_id, documents=documents, within=within, limit=depth
+        )
+
             chunk, ranked = ranked[: limit - len(hits)], ranked[limit - len(hits) :]
             passages = await self._index.passages([one.passage_id for one in chunk], documents)
             hits = without_copies([*hits, *_scored(chunk, passages, documents, cosines)])
@@ -155,10 +171,6 @@ class Engine:
         if encoder is None or query is None or not missing:
             return []
         return await self._index.cosines(query, encoder.encoder_id, missing)
-
-
-async def _query_vector(encoder: EncoderLanes | None, text: str) -> Sequence[float] | None:
-    return await encoder.encode_query(text) if encoder else None
 
 
 def valid_query(query: str) -> str:
