@@ -122,15 +122,10 @@ class Engine:
     ) -> list[ScoredPassage]:
         depth = max(CANDIDATES, CANDIDATES_PER_HIT * limit)
         encoder = self._encoder if use_vectors else None
-        by_words, query = await asyncio.gather(
+        by_words, (query, by_vector) = await asyncio.gather(
             self._index.best_by_words(text, documents=documents, within=within, limit=depth),
             self._best_by_vector(encoder, text, documents, within, depth),
         )
-        by_vector: list[Found] = []
-        if encoder is not None and query is not None:
-            by_vector = await self._index.best_by_vector(
-                query, encoder.encoder_id, documents=documents, within=within, limit=depth
-            )
         looked_up = await self._cosines(encoder, query, by_words, by_vector)
         weight = VECTOR_WEIGHT if is_mostly_latin(text) else VECTOR_WEIGHT_ELSEWHERE
         ranked = _ranked(by_words, by_vector, looked_up, weight, alone=len(within) == 1)
@@ -138,6 +133,11 @@ class Engine:
         hits: list[ScoredPassage] = []
         # A vector may belong to a passage that was just replaced; then the next candidates follow.
         while ranked and len(hits) < limit:
+            chunk, ranked = ranked[: limit - len(hits)], ranked[limit - len(hits) :]
+            passages = await self._index.passages([one.passage_id for one in chunk], documents)
+            hits = without_copies([*hits, *_scored(chunk, passages, documents, cosines)])
+        return hits
+
     async def _best_by_vector(
         self,
         encoder: EncoderLanes | None,
@@ -153,11 +153,6 @@ class Engine:
         return query, await self._index.best_by_vector(
             query, encoder.encoder_id, documents=documents, within=within, limit=depth
         )
-
-            chunk, ranked = ranked[: limit - len(hits)], ranked[limit - len(hits) :]
-            passages = await self._index.passages([one.passage_id for one in chunk], documents)
-            hits = without_copies([*hits, *_scored(chunk, passages, documents, cosines)])
-        return hits
 
     async def _cosines(
         self,
