@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 T ?= tests
 ARGS ?=
-RUNS ?= 200
+RUNS ?=
 SEED ?=
 WORKERS ?= 2
 TORCH_INDEX ?=
@@ -67,20 +67,35 @@ test-e2e: setup ## Run the tests of the whole stack
 
 check: lint types arch test ## Everything that CI runs
 
+crash-matrix: setup ## Kill an orchestrator twice in a run, at every pair of points; ARGS="100 1" draws 100 by seed 1
+	$(BIN)/python -m tests.crash $(ARGS)
+
+state-machine: setup ## Let things happen to runs in EXAMPLES=2000 other orders
+	STATE_MACHINE_EXAMPLES=$(or $(EXAMPLES),2000) $(BIN)/python -m pytest tests/integration/test_orchestrator_state_machine.py
+
 chaos: setup ## Kill everything again and again under RUNS=200 runs and count what was lost; SEED= repeats
-	$(BIN)/python -m tests.chaos $(RUNS) $(SEED)
+	$(BIN)/python -m tests.chaos $(or $(RUNS),200) $(SEED)
 
 ##@ Measure
 
 bench-first-answer: setup ## Start-up, first answer, memory and orchestration cost, for docs/benchmarks.md
 	$(BIN)/python -m tests.bench.first_answer
 
+bench-sync: setup ## How fast the index follows a library of 3,000 items
+	$(BIN)/python -m tests.bench.sync
+
 bench-offline: setup ## How often the writer without a model is right on questions of its own
 	$(BIN)/python -m tests.bench.offline_answers
+
+bench-paused: setup ## What RUNS=10000 waiting runs cost, REAL=1000 of them made for real
+	RUNS=$(RUNS) REAL=$(REAL) $(BIN)/python -m tests.bench.paused_runs
+
+bench-sse: setup ## CLIENTS=1000 event streams on one gateway, RATE=10 decisions a second
+	CLIENTS=$(CLIENTS) RATE=$(RATE) $(BIN)/python -m tests.bench.many_streams
 
 ##@ Help
 
 help: ## Print this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: setup run proto models fmt lint types arch test test-unit test-integration test-e2e check chaos bench-first-answer bench-offline help
+.PHONY: setup run proto models fmt lint types arch test test-unit test-integration test-e2e check crash-matrix state-machine chaos bench-first-answer bench-sync bench-offline bench-paused bench-sse help

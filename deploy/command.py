@@ -10,7 +10,7 @@ import typer
 from deploy.console import refuse
 from deploy.data_folder import chosen_root, prepare
 from deploy.failure import CannotStart
-from deploy.mind import KNOWN_PROVIDERS, OFFLINE, ChosenMind
+from deploy.mind import KNOWN_PROVIDERS, NEED_AN_ADDRESS, OFFLINE, ChosenMind
 from gateway import cli
 
 # The stack reads its own arguments, so that `python -m deploy.stack` takes the same.
@@ -41,30 +41,33 @@ def listed_up(context: typer.Context) -> None:
 def configure(
     provider: Annotated[str, typer.Option(help=f"One of: {', '.join(KNOWN_PROVIDERS)}.")] = "",
     model: Annotated[str, typer.Option(help="The model's name at the provider.")] = "",
+    address: Annotated[
+        str, typer.Option(help="Where the model listens, for example http://127.0.0.1:8000/v1.")
+    ] = "",
     data: cli.Data = None,
 ) -> None:
     """Choose the language model; only synth gets its key."""
-    raise typer.Exit(_configure(provider, model, data))
+    raise typer.Exit(_configure(provider, model, address, data))
 
 
-def _configure(provider: str, model: str, data: Path | None) -> int:
+def _configure(provider: str, model: str, address: str, data: Path | None) -> int:
     asks = sys.stdin.isatty()
     if not provider and asks:
         provider = typer.prompt(f"Provider ({', '.join(KNOWN_PROVIDERS)})", default=OFFLINE)
-    if provider not in KNOWN_PROVIDERS:
-        return refuse(f"name a provider with --provider: {', '.join(KNOWN_PROVIDERS)}.")
     key = ""
-    if provider != OFFLINE:
+    if provider not in ("", OFFLINE):
         if not model and asks:
             model = typer.prompt("Model")
-        if not model:
-            return refuse(f"name the model of {provider} with --model.")
+        if not address and asks and provider in NEED_AN_ADDRESS:
+            address = typer.prompt("Address")
         # Never as an argument, which every user of this machine could see.
         if asks:
             key = typer.prompt("Key (nothing is shown)", hide_input=True, default="")
         else:
             key = sys.stdin.readline().strip()
-    mind = ChosenMind(provider=provider, model=model, key=key)
+    mind = ChosenMind(provider=provider, model=model, key=key, address=address)
+    if complaint := mind.complaint():
+        return refuse(complaint)
     try:
         folder = prepare(chosen_root(data, os.environ))
         mind.save(folder.mind_file)

@@ -11,6 +11,7 @@ from deploy.zotero_folder import WEB_KEY_VARIABLE, Library
 
 TOKEN_VARIABLE = "ZOCRATES_STACK"
 CHOOSABLE = ("SYNTH_MODEL", "ORCHESTRATOR_CONFIG_FILE")
+MEANS_OF_THE_MIND = ("SYNTH_API_KEY", "SYNTH_BASE_URL")
 # Keys of language models that a shell may carry are synth's business only.
 KEY_SUFFIXES = ("_API_KEY", "_API_TOKEN")
 # Linux's allocator would keep the memory of the largest batch of a model for ever; told what is
@@ -43,6 +44,9 @@ def process_environment(
 ) -> dict[str, str]:
     """The whole environment of a process: the given one, and what the process needs to know."""
     own = _own_variables(name, surroundings)
+    if given.get("SYNTH_MODEL", own.get("SYNTH_MODEL")) != own.get("SYNTH_MODEL"):
+        # The kept key and address belong to the kept choice and to no other provider.
+        own = {key: value for key, value in own.items() if key not in MEANS_OF_THE_MIND}
     inherited = {key: value for key, value in given.items() if _may_know(name, key)}
     # What a shell says about these is a choice; the other variables are facts of this stack.
     chosen = {key: given[key] for key in CHOOSABLE if key in own and given.get(key)}

@@ -24,7 +24,9 @@ async def main(settings: Settings, scorer: Scorer, stop: asyncio.Event) -> None:
             batching(scorer.relevance, worker, max_pairs=PAIRS_PER_TURN) as relevance,
             batching(scorer.support, worker, max_pairs=PAIRS_PER_TURN) as support,
         ):
-            servicer = RerankServicer(relevance, support, scorer.identity)
+            servicer = RerankServicer(
+                relevance, support, scorer.identity, budget_s=settings.budget_s
+            )
             name = pb.DESCRIPTOR.services_by_name["RerankService"].full_name
             services = {name: lambda server: add_RerankServiceServicer_to_server(servicer, server)}
             await serve(settings, services, until=stop)

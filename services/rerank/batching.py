@@ -1,17 +1,23 @@
 """Concurrent requests share one model: their pairs are gathered for a single worker thread."""
 
 import asyncio
+import hashlib
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 
 from services.rerank.scoring import Pair
 
+# A pass asks about much that the pass before it asked about.
+REMEMBERED_SCORES = 16_384
+
 Score = Callable[[Sequence[Pair]], list[float]]
 
 
 class Batcher:
-    """Scores pairs in order of arrival; a pair that several requests wait for is scored once."""
+    """Scores pairs in order of arrival; a pair is scored once for all who wait for it and for those
+    who ask soon after."""
 
     def __init__(self, score: Score, executor: Executor, *, max_pairs: int) -> None:
         self._score = score
@@ -19,11 +25,13 @@ class Batcher:
         self._max_pairs = max_pairs
         self._waiting: dict[Pair, list[asyncio.Future[float]]] = {}
         self._arrived = asyncio.Event()
+        self._known: OrderedDict[bytes, float] = OrderedDict()
 
     async def score(self, pairs: Sequence[Pair]) -> list[float]:
         """The scores of the pairs, in their order."""
         loop = asyncio.get_running_loop()
-        mine = {pair: loop.create_future() for pair in pairs}
+        known = self._remembered(pairs)
+        mine = {pair: loop.create_future() for pair in pairs if pair not in known}
         for pair, future in mine.items():
             self._waiting.setdefault(pair, []).append(future)
         self._arrived.set()
@@ -33,7 +41,22 @@ class Batcher:
             # A caller that gave up, or whose batch failed, leaves no work and no error behind.
             for future in mine.values():
                 future.cancel()
-        return [mine[pair].result() for pair in pairs]
+        known.update((pair, future.result()) for pair, future in mine.items())
+        return [known[pair] for pair in pairs]
+
+    def _remembered(self, pairs: Sequence[Pair]) -> dict[Pair, float]:
+        found = {}
+        for pair in set(pairs):
+            key = _key(pair)
+            if key in self._known:
+                self._known.move_to_end(key)
+                found[pair] = self._known[key]
+        return found
+
+    def _remember(self, pair: Pair, score: float) -> None:
+        self._known[_key(pair)] = score
+        if len(self._known) > REMEMBERED_SCORES:
+            self._known.popitem(last=False)
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -68,9 +91,19 @@ class Batcher:
                 _fail(batch[pair], error)
             return
         for pair, value in zip(pairs, scores, strict=True):
+            self._remember(pair, value)
             for future in batch[pair]:
                 if not future.done():
                     future.set_result(value)
+
+
+def _key(pair: Pair) -> bytes:
+    """Texts would fill the memory; two pairs never share this in practice."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in pair:
+        raw = part.encode(errors="surrogatepass")
+        digest.update(len(raw).to_bytes(8, "big") + raw)
+    return digest.digest()
 
 
 def _fail(futures: Sequence[asyncio.Future[float]], error: Exception) -> None:

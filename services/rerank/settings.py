@@ -26,4 +26,6 @@ class Settings(ProcessSettings, env_prefix="RERANK_"):
     batch_size: int = Field(default=16, ge=1, le=512)
     """Texts that go through the model at once."""
     threads: int = Field(default=0, ge=0, le=256)
-    """Threads of the stand-in; 0 takes one per processor, at most four."""
+    """Threads of an exported model; 0 takes one per processor, at most four."""
+    budget_s: float = Field(default=8.0, gt=0)
+    """How long one request may be scored; then the order of the retrieval is returned."""

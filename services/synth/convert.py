@@ -128,7 +128,12 @@ def synthesize_result(answer: Answer, model: str) -> pb.SynthesizeResult:
 
 
 def _usage(usage: Usage) -> pb.TokenUsage:
-    return pb.TokenUsage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+    return pb.TokenUsage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cached_input_tokens=usage.cached_input_tokens,
+        cost_usd=usage.cost_usd,
+    )
 
 
 def _items_of(items: Iterable[corpus.ItemRef]) -> tuple[ItemRef, ...]:

@@ -165,10 +165,13 @@ class Delta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens used; zero for a mind without a model."""
+    """Tokens used, zero for a mind without a model, and their list price where it is known."""
 
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_input_tokens: int = 0
+    """Those of the input tokens that the provider had in its cache."""
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

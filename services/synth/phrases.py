@@ -22,6 +22,8 @@ class Phrases:
     """Stands in brackets behind a gap: {things} that the library says nothing of."""
     nothing: str
     """Says that the library does not answer the question."""
+    uncited: str
+    """Says that a written answer rests on no passage."""
     nearest: str
     """Stands above the titles of the nearest works."""
     disagreement: str

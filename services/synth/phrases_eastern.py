@@ -13,6 +13,7 @@ EASTERN: dict[str, Phrases] = {
         gaps_heading="本文献库未涵盖",
         nothing_on="没有关于{things}的内容",
         nothing="本文献库没有回答这个问题。",
+        uncited="这段文字中没有任何内容能与本文献库中的段落对应，请谨慎阅读。",
         nearest="最接近但未作回答的文献：",
         disagreement="来源{first}与{second}可能存在分歧，请对照原文。",
         honesty="此回答未使用语言模型：它逐字引用文献库，没有添加任何内容。",
@@ -40,6 +41,7 @@ EASTERN: dict[str, Phrases] = {
         gaps_heading="このライブラリにないもの",
         nothing_on="{things}についての記述なし",
         nothing="このライブラリには質問への答えがありません。",
+        uncited="この文章には、このライブラリの箇所に結び付けられる内容がありません。慎重にお読みください。",
         nearest="最も近いが答えにはならない文献：",
         disagreement="出典{first}と{second}は見解が異なる可能性があります。原文で比べてください。",
         honesty=(
@@ -72,6 +74,10 @@ EASTERN: dict[str, Phrases] = {
         gaps_heading="이 라이브러리에 없는 내용",
         nothing_on="{things}에 관한 내용 없음",
         nothing="이 라이브러리에는 질문에 대한 답이 없습니다.",
+        uncited=(
+            "이 글의 어떤 내용도 이 라이브러리의 구절과 연결되지 않았습니다. "
+            "주의해서 읽어 주십시오."
+        ),
         nearest="가장 가깝지만 답이 되지 않는 문헌:",
         disagreement="출처 {first}와 {second}의 견해가 다를 수 있습니다. 원문을 비교해 보십시오.",
         honesty=(
@@ -105,6 +111,7 @@ EASTERN: dict[str, Phrases] = {
         gaps_heading="غير موجود في هذه المكتبة",
         nothing_on="لا شيء عن {things}",
         nothing="هذه المكتبة لا تجيب عن السؤال.",
+        uncited="لم يمكن ربط أي شيء في هذا النص بفقرة من هذه المكتبة؛ فاقرأه بحذر.",
         nearest="أقرب الأعمال، وهي لا تجيب عنه:",
         disagreement="قد يختلف المصدران {first} و{second}؛ قارن بينهما في الأصل.",
         honesty="كُتبت هذه الإجابة دون نموذج لغوي: فهي تقتبس من المكتبة حرفياً ولا تضيف شيئاً.",

@@ -13,6 +13,10 @@ WESTERN: dict[str, Phrases] = {
         gaps_heading="Not in this library",
         nothing_on="nothing on {things}",
         nothing="This library does not answer the question.",
+        uncited=(
+            "Nothing in this text could be tied to a passage of this library, so treat it "
+            "with caution."
+        ),
         nearest="The nearest works, which do not answer it:",
         disagreement="Sources {first} and {second} may disagree; compare them in the originals.",
         honesty=(
@@ -47,6 +51,10 @@ WESTERN: dict[str, Phrases] = {
         gaps_heading="Nicht in dieser Bibliothek",
         nothing_on="nichts zu {things}",
         nothing="Diese Bibliothek beantwortet die Frage nicht.",
+        uncited=(
+            "Nichts in diesem Text ließ sich an einer Stelle dieser Bibliothek festmachen; "
+            "bitte mit Vorsicht lesen."
+        ),
         nearest="Die nächstliegenden Werke, die sie nicht beantworten:",
         disagreement=(
             "Die Quellen {first} und {second} widersprechen sich möglicherweise; ein Vergleich "
@@ -84,6 +92,10 @@ WESTERN: dict[str, Phrases] = {
         gaps_heading="Absent de cette bibliothèque",
         nothing_on="rien sur {things}",
         nothing="Cette bibliothèque ne répond pas à la question.",
+        uncited=(
+            "Rien dans ce texte n’a pu être rattaché à un passage de cette bibliothèque ; à "
+            "lire avec prudence."
+        ),
         nearest="Les documents les plus proches, qui n'y répondent pas :",
         disagreement=(
             "Les sources {first} et {second} semblent en désaccord ; comparez-les dans les "
@@ -124,6 +136,9 @@ WESTERN: dict[str, Phrases] = {
         gaps_heading="No está en esta biblioteca",
         nothing_on="nada sobre {things}",
         nothing="Esta biblioteca no responde a la pregunta.",
+        uncited=(
+            "Nada de este texto pudo vincularse a un pasaje de esta biblioteca; léalo con cautela."
+        ),
         nearest="Las obras más cercanas, que no la responden:",
         disagreement=(
             "Las fuentes {first} y {second} podrían discrepar; compárelas en los originales."
@@ -160,6 +175,10 @@ WESTERN: dict[str, Phrases] = {
         gaps_heading="Non presente in questa biblioteca",
         nothing_on="nulla su {things}",
         nothing="Questa biblioteca non risponde alla domanda.",
+        uncited=(
+            "Nulla in questo testo è riconducibile a un passo di questa biblioteca; va letto "
+            "con cautela."
+        ),
         nearest="Le opere più vicine, che non vi rispondono:",
         disagreement=(
             "Le fonti {first} e {second} potrebbero essere in disaccordo; confrontatele negli "
@@ -197,6 +216,9 @@ WESTERN: dict[str, Phrases] = {
         gaps_heading="Não está nesta biblioteca",
         nothing_on="nada sobre {things}",
         nothing="Esta biblioteca não responde à pergunta.",
+        uncited=(
+            "Nada neste texto pôde ser ligado a uma passagem desta biblioteca; leia com cautela."
+        ),
         nearest="As obras mais próximas, que não a respondem:",
         disagreement="As fontes {first} e {second} podem discordar; compare-as nos originais.",
         honesty=(
@@ -231,6 +253,10 @@ WESTERN: dict[str, Phrases] = {
         gaps_heading="Niet in deze bibliotheek",
         nothing_on="niets over {things}",
         nothing="Deze bibliotheek beantwoordt de vraag niet.",
+        uncited=(
+            "Niets in deze tekst kon aan een passage in deze bibliotheek worden gekoppeld; "
+            "lees met voorzichtigheid."
+        ),
         nearest="De meest verwante werken, die haar niet beantwoorden:",
         disagreement=(
             "De bronnen {first} en {second} spreken elkaar mogelijk tegen; vergelijk ze in het "
@@ -268,6 +294,10 @@ WESTERN: dict[str, Phrases] = {
         gaps_heading="Нет в этой библиотеке",
         nothing_on="ничего о: {things}",
         nothing="В этой библиотеке нет ответа на вопрос.",
+        uncited=(
+            "Ничто в этом тексте не удалось связать с местом в этой библиотеке; читайте с "
+            "осторожностью."
+        ),
         nearest="Ближайшие работы, которые на него не отвечают:",
         disagreement="Источники {first} и {second}, возможно, расходятся; сравните их в оригинале.",
         honesty=(

@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 from services.chassis.errors import InvalidRequest
 from services.chassis.server import Context
 from services.synth import convert
-from services.synth.mind import Answer, Delta, Mind, Move, Thought
+from services.synth.mind import Answer, Delta, Move, Thought
+from services.synth.minds import Minds
 from zocrates.synth.v1 import synth_pb2 as pb
 from zocrates.synth.v1 import synth_pb2_grpc as rpc
 
@@ -19,24 +20,25 @@ class InvalidPrompt(InvalidRequest):
 
 
 class SynthServicer(rpc.SynthServiceServicer):
-    """Gives one mind to the wire; every rpc is free of side effects."""
+    """Gives the minds to the wire; every rpc is free of side effects."""
 
-    def __init__(self, mind: Mind) -> None:
-        self._mind = mind
+    def __init__(self, minds: Minds) -> None:
+        self._minds = minds
 
     async def Converse(
         self, request: pb.ConverseRequest, context: Context
     ) -> AsyncIterator[pb.ConverseResponse]:
         """Answer from the session, or ask for research."""
         _check(request.prompt, "prompt")
-        async for event in self._mind.converse(convert.conversation_of(request)):
+        mind = self._minds.coordinator
+        async for event in mind.converse(convert.conversation_of(request)):
             match event:
                 case Thought(text=text):
                     yield pb.ConverseResponse(thought=text)
                 case Delta(text=text):
                     yield pb.ConverseResponse(answer_delta=text)
                 case outcome:
-                    result = convert.converse_result(outcome, self._mind.model)
+                    result = convert.converse_result(outcome, mind.model)
                     yield pb.ConverseResponse(result=result)
 
     async def Investigate(
@@ -44,12 +46,13 @@ class SynthServicer(rpc.SynthServiceServicer):
     ) -> AsyncIterator[pb.InvestigateResponse]:
         """Decide one turn of a pass."""
         _check(request.question, "question")
-        async for event in self._mind.investigate(convert.investigation_of(request)):
+        mind = self._minds.search_agent
+        async for event in mind.investigate(convert.investigation_of(request)):
             match event:
                 case Thought(text=text):
                     yield pb.InvestigateResponse(thought=text)
                 case Move() as move:
-                    result = convert.investigate_result(move, self._mind.model)
+                    result = convert.investigate_result(move, mind.model)
                     yield pb.InvestigateResponse(result=result)
 
     async def Synthesize(
@@ -57,14 +60,15 @@ class SynthServicer(rpc.SynthServiceServicer):
     ) -> AsyncIterator[pb.SynthesizeResponse]:
         """Write the answer."""
         _check(request.question, "question")
-        async for event in self._mind.synthesize(convert.commission_of(request)):
+        mind = self._minds.writer
+        async for event in mind.synthesize(convert.commission_of(request)):
             match event:
                 case Thought(text=text):
                     yield pb.SynthesizeResponse(thought=text)
                 case Delta(text=text):
                     yield pb.SynthesizeResponse(answer_delta=text)
                 case Answer() as answer:
-                    result = convert.synthesize_result(answer, self._mind.model)
+                    result = convert.synthesize_result(answer, mind.model)
                     yield pb.SynthesizeResponse(result=result)
 
 

@@ -31,7 +31,7 @@ REASONS: Mapping[str, str] = {
     r"FROM step WHERE run_id": "what a run recorded is read",
     r"FROM evidence WHERE run_id": "what a run recorded is read",
     r"FROM checkpoint WHERE run_id": "what a run recorded is read",
-    r"event\.type = 'answer'": "the conversation is read",
+    r"type = 'answer'": "the conversation is read",
     r"FROM unnest\(.*JOIN event": "the relay reads events",
     r"LEFT JOIN LATERAL": "the gateway reads events",
     r"due\.state = 'PENDING'|expires_at <=": "deadlines are looked for",

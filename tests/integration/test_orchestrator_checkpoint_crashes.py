@@ -67,35 +67,6 @@ def assert_whole(page: pb.ListEventsResponse, peers: ResearchPeers, *, lost: int
     assert guidance == {1: "Naps."}
 
 
-async def test_a_death_while_a_run_waits_costs_nothing(
-    database_url: str, nats_server: NatsServer, peers: ResearchPeers
-) -> None:
-    async with orchestrator_process(database_url, nats_server.url, peers) as (first, chat):
-        turn = await chat.start(QUESTION)
-        asked = await chat.waiting(turn)
-        first.kill()
-        await first.wait()
-    async with orchestrator(settings_for(database_url, nats_server.url, peers)) as chat:
-        assert await chat.waiting(turn) == asked
-        await chat.decide(turn, EXTEND, guidance="Naps.")
-        page = await finish_second_extension(chat, turn)
-    assert_whole(page, peers)
-
-
-async def test_a_death_right_after_the_decision_keeps_it(
-    database_url: str, nats_server: NatsServer, peers: ResearchPeers
-) -> None:
-    async with orchestrator_process(database_url, nats_server.url, peers) as (first, chat):
-        turn = await chat.start(QUESTION)
-        await chat.waiting(turn)
-        await chat.decide(turn, EXTEND, guidance="Naps.")
-        first.kill()
-        await first.wait()
-    async with orchestrator(settings_for(database_url, nats_server.url, peers)) as chat:
-        page = await finish_second_extension(chat, turn)
-    assert_whole(page, peers, lost=1)
-
-
 async def test_a_death_in_an_extension_is_taken_over_in_time_by_the_other_replica(
     database_url: str, nats_server: NatsServer, peers: ResearchPeers
 ) -> None:
@@ -119,28 +90,6 @@ async def test_a_death_in_an_extension_is_taken_over_in_time_by_the_other_replic
             assert time.monotonic() - died < TAKEOVER_S
             page = await finish_second_extension(other, turn)
     assert_whole(page, peers, lost=1)
-
-
-async def test_a_run_goes_on_at_whichever_process_is_left(
-    database_url: str, nats_server: NatsServer, peers: ResearchPeers
-) -> None:
-    async with (
-        orchestrator_process(database_url, nats_server.url, peers) as (first, chat),
-        orchestrator_process(database_url, nats_server.url, peers) as (second, other),
-    ):
-        turn = await chat.start(QUESTION)
-        await other.waiting(turn)
-        first.kill()
-        await first.wait()
-        began = time.monotonic()
-        await other.decide(turn, EXTEND, guidance="Naps.")
-        await other.waiting(turn, "interrupt_ext_2")
-        assert time.monotonic() - began < TAKEOVER_S
-        second.terminate()
-        await second.wait()
-    async with orchestrator_process(database_url, nats_server.url, peers) as (_, third):
-        page = await finish_second_extension(third, turn)
-    assert_whole(page, peers)
 
 
 async def test_a_failure_in_an_extension_keeps_the_decision_for_the_retry(

@@ -13,7 +13,6 @@ from tests.integration.orchestrator_stage import (
     eventually,
     kinds,
     orchestrator,
-    orchestrator_process,
     refusal,
     settings_for,
 )
@@ -31,59 +30,6 @@ async def peers() -> AsyncIterator[ResearchPeers]:
             [conclude()],
         ]
         yield served
-
-
-async def test_a_killed_orchestrator_is_replaced_and_no_recorded_step_runs_again(
-    database_url: str, nats_server: NatsServer, peers: ResearchPeers
-) -> None:
-    gate = asyncio.Event()
-    peers.search.gates["memory"] = gate
-    async with orchestrator_process(database_url, nats_server.url, peers) as (first, chat):
-        turn = await chat.start("Does sleep help memory?")
-
-        async def is_held() -> bool:
-            return peers.search.calls["memory"] == 1
-
-        await eventually(is_held, "the second search")
-        first.kill()
-        await first.wait()
-    gate.set()
-    async with orchestrator(settings_for(database_url, nats_server.url, peers)) as chat:
-        page = await chat.finished(turn)
-    assert page.state == pb.RUN_STATE_COMPLETED
-    assert_told_once(page)
-    assert peers.search.calls["sleep"] == 1
-    assert peers.search.calls["memory"] == 2
-    assert page.events[-1].answer.usage.calls == 2
-    assert page.events[-1].answer.usage.passages == 3
-
-
-async def test_after_a_crash_while_writing_the_text_begins_again(
-    database_url: str, database: Database, nats_server: NatsServer, peers: ResearchPeers
-) -> None:
-    gate = asyncio.Event()
-    peers.synth.writing_gate = gate
-    async with orchestrator_process(database_url, nats_server.url, peers) as (first, chat):
-        turn = await chat.start("Does sleep help memory?")
-
-        async def is_writing() -> bool:
-            return len(peers.synth.syntheses) == 1 and "rerank" in kinds(await chat.page(turn))
-
-        await eventually(is_writing, "the synthesis")
-        await eventually(lambda: has_attempt(database), "the recorded attempt")
-        first.kill()
-        await first.wait()
-    gate.set()
-    async with orchestrator(settings_for(database_url, nats_server.url, peers)) as chat:
-        page = await chat.finished(turn)
-    assert page.state == pb.RUN_STATE_COMPLETED
-    assert [one.answer_reset.attempt for one in page.events if one.HasField("answer_reset")] == [2]
-    assert_told_once(page)
-
-
-async def has_attempt(database: Database) -> bool:
-    rows = await database.fetch(text("SELECT key FROM step WHERE key = 'synthesize'"))
-    return bool(rows)
 
 
 async def test_a_stopped_orchestrator_hands_its_run_over_at_once(

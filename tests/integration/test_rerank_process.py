@@ -3,22 +3,26 @@
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
+import numpy as np
 import pytest
 
+from deploy.cross_encoder_export import save_cross_encoder
 from deploy.model_folder import models_folder
 from deploy.models import packaged_model
 from services.chassis.channel import open_channel
 from services.chassis.errors import failure_of
 from services.chassis.server import serving
 from services.rerank.batching import batching
+from services.rerank.cross_encoder import ExportedCrossEncoder
 from services.rerank.model import CrossEncoderScorer, open_scorer
-from services.rerank.scoring import ModelUnusable, Pair, Scorer
+from services.rerank.scoring import Identity, ModelUnusable, Pair, Scorer
 from services.rerank.servicer import MAX_CANDIDATES, MAX_PAIRS, RerankServicer
 from services.rerank.settings import Settings
 from zocrates.rerank.v1 import rerank_pb2 as pb
@@ -189,6 +193,80 @@ def test_a_cross_encoder_in_the_models_folder_is_taken_and_scores_as_its_library
     assert scorer.support(pairs) == pytest.approx([float(score) for score in expected], abs=1e-5)
     best = max(range(3), key=lambda n: scorer.relevance(pairs)[n])
     assert best == max(range(3), key=lambda n: expected[n])
+
+
+@pytest.fixture(scope="module")
+def small_cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cross-encoder of two narrow layers: the export is the same for large ones."""
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+    folder = tmp_path_factory.mktemp("small") / "cross-encoder"
+    config = BertConfig(
+        hidden_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=96,
+        max_position_embeddings=256,
+        num_labels=1,
+        initializer_range=0.2,
+    )
+    BertForSequenceClassification(config).save_pretrained(str(folder))
+    AutoTokenizer.from_pretrained(str(packaged_model())).save_pretrained(str(folder))
+    return folder
+
+
+def test_an_exported_cross_encoder_scores_as_the_original_does_pair_by_pair(
+    small_cross_encoder: Path, tmp_path: Path
+) -> None:
+    line = save_cross_encoder(str(small_cross_encoder), tmp_path)
+    assert line.endswith("with its network"), line
+    original = open_scorer(Settings(models_dir=small_cross_encoder.parent))
+    exported = open_scorer(Settings(models_dir=tmp_path))
+    assert isinstance(original, CrossEncoderScorer)
+    assert isinstance(exported, ExportedCrossEncoder)
+    assert exported.identity.kind is original.identity.kind
+    texts = [NAP, WING, LIGHT, f"{NAP} {LIGHT} " * 30, "", "睡眠"]
+    pairs = [Pair(QUESTION, text) for text in texts]
+    got, wanted = exported.relevance(pairs), original.relevance(pairs)
+    assert np.corrcoef(got, wanted)[0, 1] > 0.95
+    # One pair a run: what is scored beside it changes nothing.
+    assert exported.relevance(pairs[::-1]) == got[::-1]
+
+
+class Stuck:
+    """A scorer that answers when it is let go."""
+
+    def __init__(self, identity: Identity) -> None:
+        self.identity = identity
+        self.go = threading.Event()
+
+    def relevance(self, pairs: Sequence[Pair]) -> list[float]:
+        assert self.go.wait(60)
+        return [float(len(pair.text)) for pair in pairs]
+
+    support = relevance
+
+
+async def test_when_the_time_is_over_the_order_of_the_retrieval_is_kept_and_said_so(
+    stand_in: Scorer,
+) -> None:
+    stuck = Stuck(stand_in.identity)
+    asked = request(
+        candidate("third", NAP, rank=3),
+        candidate("first", WING, rank=1),
+        candidate("second", LIGHT, rank=2),
+        passages=2,
+    )
+    asked.time_budget.FromMilliseconds(50)
+    async with stub_of(stuck) as stub:
+        try:
+            reply = await stub.Rerank(asked, timeout=60)
+        finally:
+            stuck.go.set()
+    assert [one.passage_id for one in reply.kept] == ["first", "second"]
+    assert not any(one.sentence_scores for one in reply.kept)
+    assert reply.scorer.kind == pb.SCORER_KIND_RETRIEVAL_ORDER
+    assert "within 0.1 seconds" in reply.degraded
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from services.chassis.channel import open_channel
 from services.chassis.errors import failure_of
 from services.chassis.server import serving
+from services.synth.minds import Minds
 from services.synth.offline import OfflineMind
 from services.synth.servicer import MAX_PROMPT_CHARS, SynthServicer
 from zocrates.corpus.v1 import passage_pb2 as corpus
@@ -24,7 +25,7 @@ TEXT = "A nap of thirty minutes lowered vigilance lapses in night-shift nurses b
 
 @pytest.fixture
 async def stub() -> AsyncIterator[rpc.SynthServiceStub]:
-    servicer = SynthServicer(OfflineMind())
+    servicer = SynthServicer(Minds.all_by(OfflineMind()))
     services = {
         "zocrates.synth.v1.SynthService": lambda server: rpc.add_SynthServiceServicer_to_server(
             servicer, server
@@ -153,17 +154,25 @@ async def test_the_longest_prompt_is_worked_on(stub: rpc.SynthServiceStub) -> No
         assert 0 < len(json.loads(call.arguments)["query"]) <= 1_000
 
 
-def test_a_language_model_is_refused_with_one_sentence() -> None:
+@pytest.mark.parametrize(
+    ("model", "complaint"),
+    [
+        ("gpt", "SYNTH_MODEL: 'gpt' names no model; write provider:model, for example "),
+        ("openai:gpt", "SYNTH_MODEL: openai:gpt needs a key; give one with `zocrates configure` "),
+        ("openai-compatible:m", "SYNTH_MODEL: openai-compatible:m needs the address of its "),
+    ],
+)
+def test_a_choice_that_cannot_be_used_is_refused_with_one_sentence(
+    model: str, complaint: str
+) -> None:
     result = subprocess.run(
         [sys.executable, "-m", "services.synth"],
-        env={"SYNTH_MODEL": "openai:gpt", "SYNTH_PORT": "0"},
+        env={"SYNTH_MODEL": model, "SYNTH_PORT": "0"},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
     assert result.returncode == 1
-    assert result.stderr.splitlines() == [
-        "SYNTH_MODEL is 'openai:gpt', but language models are not in this version: "
-        "set it to 'offline' or leave it out."
-    ]
+    (sentence,) = result.stderr.splitlines()
+    assert sentence.startswith(complaint)

@@ -70,6 +70,30 @@ async def test_requests_that_wait_are_gathered_and_a_shared_pair_is_scored_once(
     assert [len(batch) for batch in gate.batches] == [1, 3]
 
 
+async def test_a_pair_that_was_scored_before_is_not_scored_again(
+    worker: ThreadPoolExecutor,
+) -> None:
+    gate = Gate()
+    gate.open.set()
+    async with batching(gate.score, worker, max_pairs=8) as batcher:
+        await batcher.score([Pair("q", "ab"), Pair("q", "c")])
+        again = await batcher.score([Pair("q", "c", "heading"), Pair("q", "ab"), Pair("qa", "b")])
+    assert again == [1, 2, 1]
+    assert gate.batches[1] == [Pair("q", "c", "heading"), Pair("qa", "b")]
+
+
+async def test_the_memory_of_scores_is_bounded(
+    worker: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.rerank.batching.REMEMBERED_SCORES", 2)
+    gate = Gate()
+    gate.open.set()
+    async with batching(gate.score, worker, max_pairs=8) as batcher:
+        for text in ("a", "b", "a", "c", "b"):
+            await batcher.score([Pair("q", text)])
+    assert [batch[0].text for batch in gate.batches] == ["a", "b", "c", "b"]
+
+
 async def test_a_batch_holds_no_more_than_its_limit(worker: ThreadPoolExecutor) -> None:
     gate = Gate()
     gate.open.set()

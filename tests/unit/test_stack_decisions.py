@@ -8,10 +8,12 @@ import pytest
 from deploy.announcement import quoted
 from deploy.environment import Surroundings, process_environment
 from deploy.index_folder import index_folder
-from deploy.mind import ChosenMind, read_mind
+from deploy.mind import KNOWN_PROVIDERS, NEED_A_KEY, NEED_AN_ADDRESS, ChosenMind, read_mind
 from deploy.ports import USUAL_PORTS
 from deploy.restarts import MOST_DEATHS, WINDOW_S, Deaths
 from deploy.zotero_folder import Library
+from services.synth import choice
+from services.synth.choice import PROVIDERS
 
 LIBRARY = Library(folder=Path("/library"), found="here")
 PROCESSES = ("search", "rerank", "synth", "orchestrator", "gateway")
@@ -82,17 +84,62 @@ def test_the_gateway_key_opens_all_libraries_to_the_local_owner() -> None:
     ]
 
 
-def test_a_mind_that_this_version_lacks_is_kept_but_neither_used_nor_told_its_key(
-    tmp_path: Path,
-) -> None:
-    chosen = ChosenMind(provider="openai", model="some-model", key="secret")
+def test_a_chosen_model_is_kept_and_told_to_synth(tmp_path: Path) -> None:
+    chosen = ChosenMind(
+        provider="openai-compatible", model="org/m:7b", key="secret", address="http://h:1/v1"
+    )
     chosen.save(tmp_path / "mind.json")
     assert read_mind(tmp_path / "mind.json") == chosen
     environment = process_environment("synth", {}, surroundings(chosen))
-    assert environment["SYNTH_MODEL"] == "offline"
-    assert "secret" not in environment.values()
-    assert "offline mind only" in chosen.explanation()
-    assert "would be sent" in chosen.explanation()
+    assert environment["SYNTH_MODEL"] == "openai-compatible:org/m:7b"
+    assert environment["SYNTH_API_KEY"] == "secret"
+    assert environment["SYNTH_BASE_URL"] == "http://h:1/v1"
+
+
+@pytest.mark.parametrize("name", [name for name in PROCESSES if name != "synth"])
+def test_nobody_but_synth_is_told_the_kept_key(name: str) -> None:
+    chosen = ChosenMind(provider="openai", model="m", key="secret")
+    environment = process_environment(name, {}, surroundings(chosen))
+    assert "secret" not in str(environment)
+
+
+def test_a_model_that_the_shell_chooses_does_not_get_the_kept_key() -> None:
+    chosen = ChosenMind(provider="openai", model="m", key="secret", address="http://h/v1")
+    given = {"SYNTH_MODEL": "ollama:llama3.2:3b"}
+    environment = process_environment("synth", given, surroundings(chosen))
+    assert environment["SYNTH_MODEL"] == "ollama:llama3.2:3b"
+    assert "SYNTH_API_KEY" not in environment
+    assert "SYNTH_BASE_URL" not in environment
+
+
+@pytest.mark.parametrize(
+    ("chosen", "complaint"),
+    [
+        (ChosenMind(provider="nowhere"), "name a provider"),
+        (ChosenMind(provider="ollama"), "name the model of ollama"),
+        (ChosenMind(provider="openai", model="m"), "openai needs a key"),
+        (ChosenMind(provider="openai-compatible", model="m"), "--address"),
+        (ChosenMind(provider="ollama", model="m", address="h:1"), "must begin with http"),
+        (ChosenMind(), ""),
+        (ChosenMind(provider="ollama", model="m"), ""),
+    ],
+)
+def test_what_a_choice_lacks_is_said(chosen: ChosenMind, complaint: str) -> None:
+    assert complaint in chosen.complaint()
+    assert bool(complaint) == bool(chosen.complaint())
+
+
+@pytest.mark.parametrize("provider", [name for name in KNOWN_PROVIDERS if name != "offline"])
+def test_a_choice_says_which_text_leaves_the_machine(provider: str) -> None:
+    told = ChosenMind(provider=provider, model="m", key="k", address="http://h/v1").explanation()
+    assert f"is sent to {provider}" in told
+    assert "passages, titles and authors" in told
+
+
+def test_the_command_and_synth_know_the_same_providers() -> None:
+    assert {*PROVIDERS.values(), "offline"} == set(KNOWN_PROVIDERS)
+    assert set(NEED_A_KEY) == choice.NEED_A_KEY
+    assert set(NEED_AN_ADDRESS) == choice.NEED_AN_ADDRESS
 
 
 def test_without_a_choice_the_mind_is_offline(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import asyncio
 import json
 import logging
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +29,8 @@ FILES_PER_WORKER = 200
 GONE_DEADLINE_S = 5.0
 # A reader that unpacks a bomb grows by some hundred megabytes between two looks.
 LOOK_EVERY_S = 0.1
+# However busy the machine is, a file is given up after so many times what it may take.
+WAITING = 10
 # No honest text comes near; an answer is held in memory.
 LONGEST_ANSWER = 512 * 1024 * 1024
 
@@ -52,7 +55,7 @@ class Extractor:
         files_per_worker: int = FILES_PER_WORKER,
         command: tuple[str, ...] = (sys.executable, "-m", "services.search.text.worker"),
     ) -> None:
-        """`timeout_s` and `memory_bytes` are what one file may take."""
+        """What one file may take: `timeout_s` of processor time, or of doing nothing at all."""
         self._timeout_s = timeout_s
         self._memory_bytes = memory_bytes
         self._max_pages = max_pages
@@ -74,6 +77,11 @@ class Extractor:
         async with self._turn:
             await self._stop()
 
+    async def warm(self) -> None:
+        """Start the reader's process now, so that the first file does not wait for it."""
+        async with self._turn:
+            self._worker = self._worker or await self._start()
+
     async def read(self, path: Path, media: Media, document_id: str) -> FileText:
         """The text of a file; one that hangs, bloats or crashes the reader gives a reason too."""
         request = Request(
@@ -81,11 +89,12 @@ class Extractor:
             media=media.value,
             document_id=document_id,
             max_pages=self._max_pages,
-            deadline_s=self._timeout_s,
+            deadline_s=self._timeout_s * WAITING,
         )
         async with self._turn:
             try:
-                async with asyncio.timeout(self._timeout_s):
+                # On a busy machine everything takes its time: a file is charged for its work.
+                async with asyncio.timeout(self._timeout_s * WAITING):
                     text = await self._ask(request)
             except TimeoutError:
                 return await self._give_up(
@@ -121,11 +130,12 @@ class Extractor:
     async def _ask(self, request: Request) -> FileText:
         worker = self._worker = self._worker or await self._start()
         answer = asyncio.create_task(_answer(worker, json.dumps(asdict(request)).encode()))
+        watch = _Watch(worker.pid, memory_bytes=self._memory_bytes, seconds=self._timeout_s)
         try:
             while not answer.done():
                 await asyncio.wait({answer}, timeout=LOOK_EVERY_S)
-                if not answer.done() and _memory_of(worker.pid) > self._memory_bytes:
-                    raise MemoryExceeded
+                if not answer.done():
+                    watch.look()
             return await asyncio.to_thread(decode_text, answer.result())
         finally:
             answer.cancel()
@@ -161,9 +171,33 @@ async def _answer(worker: asyncio.subprocess.Process, request: bytes) -> bytes:
         raise WorkerLost from error
 
 
-def _memory_of(pid: int) -> int:
-    """The resident memory of a process; 0 when it is gone, which its pipe tells as well."""
-    try:
-        return int(psutil.Process(pid).memory_info().rss)
-    except psutil.Error:
-        return 0
+class _Watch:
+    """Looks at what a reader takes for one file."""
+
+    def __init__(self, pid: int, *, memory_bytes: int, seconds: float) -> None:
+        self._pid = pid
+        self._memory_bytes = memory_bytes
+        self._seconds = seconds
+        self._first = self._last = self._processor_s()
+        self._active_at = time.monotonic()
+
+    def look(self) -> None:
+        """Raise MemoryExceeded or TimeoutError if it is too much."""
+        try:
+            memory = psutil.Process(self._pid).memory_info().rss
+        except psutil.Error:
+            return  # gone, which its pipe tells as well
+        if memory > self._memory_bytes:
+            raise MemoryExceeded
+        used, now = self._processor_s(), time.monotonic()
+        if used > self._last:
+            self._last, self._active_at = used, now
+        if max(used - self._first, now - self._active_at) > self._seconds:
+            raise TimeoutError
+
+    def _processor_s(self) -> float:
+        try:
+            times = psutil.Process(self._pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(times.user + times.system)

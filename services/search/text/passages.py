@@ -2,8 +2,8 @@
 
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from services.chassis.words import WORD, count_words, sentences
@@ -26,6 +26,8 @@ MOST_WORDS = 220
 BORDER_WORDS = 120
 # A shorter rest is put to the passage before it.
 REST_WORDS = 60
+# A paragraph is divided before packing where it is longer than so many characters.
+LONGEST_UNIT = 20_000
 BLANK_LINE = "\n\n"
 DIVISION = re.compile(r"[^\W\d_][-\u2010\u00ad]$")
 
@@ -102,12 +104,13 @@ def structure_plain(text: str, document_id: str, title: str) -> StructuredText:
 def _units(stretch: Stretch, pages: Sequence[Page]) -> list[Located]:
     """The section's paragraphs, those that a page's end divides made whole."""
     units: list[Located] = []
-    pending = list(stretch.parts)
+    pending = deque(stretch.parts)
     while pending:
-        part = pending.pop(0)
+        part = pending.popleft()
         unit = _located(part, pages)
         while (other := _other_half(part, pending)) is not None:
-            part = pending.pop(other)
+            part = pending[other]
+            del pending[other]
             unit = _continued(unit, _located(part, pages))
         units.append(unit)
     return units
@@ -127,7 +130,7 @@ def _located(part: Part, pages: Sequence[Page]) -> Located:
     return Located(text=part.text, spans=(span,))
 
 
-def _other_half(part: Part, following: Sequence[Part]) -> int | None:
+def _other_half(part: Part, following: Iterable[Part]) -> int | None:
     """The paragraph of the next page that goes on with this one, past notes and figures."""
     if part.kind is not BlockKind.TEXT or ends_sentence(part.text):
         return None
@@ -225,24 +228,41 @@ def _below(stretches: Sequence[Stretch], index: int) -> range:
 def pack(paragraphs: Sequence[Located]) -> list[Located]:
     """Passages of the paragraphs: whole ones where they fit, else divided at sentences."""
     packed: list[Located] = []
-    current = Located(text="")
-    queue = list(paragraphs)
+    current, used = Located(text=""), 0
+    queue = deque((unit, unit.words) for unit in _bounded(paragraphs))
     while queue:
-        unit = queue.pop(0)
-        if current.words + unit.words <= MOST_WORDS:
-            current = current.then(unit, BLANK_LINE)
+        unit, words = queue.popleft()
+        if used + words <= MOST_WORDS:
+            current, used = current.then(unit, BLANK_LINE), used + words
             continue
-        if current.words < BORDER_WORDS:
-            head, rest = _split(unit, MOST_WORDS - current.words, must=not current.text)
+        if used < BORDER_WORDS:
+            head, rest = _split(unit, MOST_WORDS - used, must=not current.text)
             if head is not None:
-                current = current.then(head, BLANK_LINE)
-                unit = rest
+                current, unit = current.then(head, BLANK_LINE), rest
+                words -= head.words
         packed.append(current)
-        current = Located(text="")
-        queue.insert(0, unit)
+        current, used = Located(text=""), 0
+        if unit.text:
+            queue.appendleft((unit, words))
     if current.text:
         packed.append(current)
     return _without_rest(packed)
+
+
+def _bounded(units: Iterable[Located]) -> Iterator[Located]:
+    """The paragraphs, those of unusual length in parts, since each is gone through many times."""
+    for unit in units:
+        begin, text = 0, unit.text
+        while len(text) - begin > LONGEST_UNIT:
+            ends = [end for _, end in sentences(text[begin : begin + LONGEST_UNIT])][:-1]
+            end = begin + (ends[-1] if ends else LONGEST_UNIT)
+            yield unit.cut(begin, end)
+            begin = (
+                end
+                + len(text[end : end + LONGEST_UNIT])
+                - len(text[end : end + LONGEST_UNIT].lstrip())
+            )
+        yield unit.cut(begin, len(text)) if begin else unit
 
 
 def _split(unit: Located, room: int, *, must: bool) -> tuple[Located | None, Located]:

@@ -1,7 +1,10 @@
 """Passages: their size, their borders, their places on paper and their names."""
 
+import random
+import time
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +22,14 @@ def paged(*texts: str) -> PagedText:
 
 def paragraph(sentences: int, mark: str = "") -> str:
     return (mark + " " if mark else "") + (SENTENCE * sentences).strip()
+
+
+def paragraph_page(number: int) -> str:
+    """A page with some paragraphs of various lengths, the same for the same number."""
+    lengths = random.Random(number)
+    return "\n\n".join(
+        paragraph(lengths.randint(3, 12), f"Page {number}, part {part}.") for part in range(4)
+    )
 
 
 def words(text: StructuredText) -> list[int]:
@@ -158,3 +169,31 @@ def test_spans_are_verbatim_whatever_the_text(texts: list[str]) -> None:
     assert [passage.ordinal for passage in text.passages] == list(range(len(text.passages)))
     assert all(passage.words == count_words(passage.text) for passage in text.passages)
     assert structure(replace(source), "doc") == text
+
+
+def test_a_text_in_one_paragraph_is_divided_in_bounded_time() -> None:
+    text = "Sleep after learning protects what was learned. " * 5_000
+    begin = time.process_time()
+    passages = structure_plain(text, "note", "Reading note").passages
+    assert time.process_time() - begin < 10
+    assert sum(passage.words for passage in passages) == 7 * 5_000
+    assert all(passage.words <= 220 for passage in passages)
+
+
+def test_a_text_without_a_single_space_is_divided_in_bounded_time() -> None:
+    begin = time.process_time()
+    passages = structure_plain("a" * 1_000_000, "note", "Reading note").passages
+    assert time.process_time() - begin < 10
+    assert "".join(passage.text for passage in passages).count("a") == 1_000_000
+
+
+@pytest.mark.parametrize("place", ["front", "end"])
+def test_another_page_leaves_most_names_as_they_were(place: str) -> None:
+    pages = [paragraph_page(n) for n in range(30)]
+    more = [paragraph_page(99)]
+    longer = [*more, *pages] if place == "front" else [*pages, *more]
+    before, after = (
+        {passage.passage_id for passage in structure(paged(*texts), "user/KEY").passages}
+        for texts in (pages, longer)
+    )
+    assert len(before & after) >= 0.75 * len(before)

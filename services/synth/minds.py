@@ -1,0 +1,19 @@
+"""Which mind has which role."""
+
+from dataclasses import dataclass
+
+from services.synth.mind import Mind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Minds:
+    """The minds of the three roles; often one and the same."""
+
+    coordinator: Mind
+    search_agent: Mind
+    writer: Mind
+
+    @classmethod
+    def all_by(cls, mind: Mind) -> "Minds":
+        """One mind for every role."""
+        return cls(coordinator=mind, search_agent=mind, writer=mind)

@@ -1,0 +1,1 @@
+"""The mind that thinks with a language model."""

@@ -1,0 +1,44 @@
+"""A mind that thinks and writes with a language model."""
+
+from collections.abc import AsyncIterator
+
+from services.synth.mind import (
+    Answer,
+    Commission,
+    Conversation,
+    Delta,
+    DirectAnswer,
+    Investigation,
+    Move,
+    ResearchRequest,
+    Thought,
+)
+from services.synth.model import coordinator, search_agent, writer
+from services.synth.model.speech import Speaker
+
+
+class LanguageModelMind:
+    """One model in all three roles; a process may give each role a mind of its own."""
+
+    def __init__(self, speaker: Speaker, *, calls_in_text: bool) -> None:
+        self._speaker = speaker
+        self._calls_in_text = calls_in_text
+
+    @property
+    def model(self) -> str:
+        """The name that replies carry, for example `ollama:llama3.2:3b`."""
+        return self._speaker.name
+
+    def converse(
+        self, conversation: Conversation
+    ) -> AsyncIterator[Thought | Delta | DirectAnswer | ResearchRequest]:
+        """Answer from the session itself, or ask for research."""
+        return coordinator.converse(self._speaker, conversation, in_text=self._calls_in_text)
+
+    def investigate(self, investigation: Investigation) -> AsyncIterator[Thought | Move]:
+        """Decide the next turn of a pass."""
+        return search_agent.investigate(self._speaker, investigation, in_text=self._calls_in_text)
+
+    def synthesize(self, commission: Commission) -> AsyncIterator[Thought | Delta | Answer]:
+        """Write the answer."""
+        return writer.synthesize(self._speaker, commission)

@@ -1,0 +1,111 @@
+"""Patience with a provider, and its failures in one sentence each."""
+
+import asyncio
+
+import pytest
+from pydantic_ai import exceptions, messages
+from pydantic_ai.exceptions import ModelHTTPError
+
+from services.synth.model import speech
+from services.synth.model.errors import PASSING, ModelError
+from services.synth.model.speech import Said
+from tests.unit.synth_model.speaking import Script, script
+
+ASKED = [messages.ModelRequest.user_text_prompt("Hello")]
+KEY = "sk-very-secret"
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What was waited for between attempts, without waiting."""
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(speech.asyncio, "sleep", sleep)
+    return waited
+
+
+async def said_by(script: Script) -> Said:
+    *_, last = [piece async for piece in script.speaker().speak(ASKED, max_tokens=100)]
+    assert isinstance(last, Said)
+    return last
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 529])
+async def test_a_provider_that_fails_for_the_moment_is_asked_again(
+    status: int, waits: list[float]
+) -> None:
+    said = await said_by(script([_http(status)], [_http(status)], ["Hello."]))
+    assert (said.text, len(waits)) == ("Hello.", 2)
+
+
+async def test_what_the_provider_asks_to_wait_is_waited(waits: list[float]) -> None:
+    await said_by(script([_http(429, retry_after=7.0)], ["Hello."]))
+    assert waits == [7.0]
+
+
+async def test_a_wait_beyond_patience_is_told_instead(waits: list[float]) -> None:
+    with pytest.raises(PASSING) as caught:
+        await said_by(script([_http(429, retry_after=3_600.0)], ["Hello."]))
+    assert waits == []
+    assert caught.value.facts["retry_after_s"] == "3600"
+
+
+async def test_attempts_have_an_end(waits: list[float]) -> None:
+    always = script([_http(503)])
+    with pytest.raises(PASSING):
+        await said_by(always)
+    assert len(always.heard) == speech.ATTEMPTS
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [(401, "MODEL_KEY_REFUSED"), (403, "MODEL_KEY_REFUSED"), (404, "MODEL_UNKNOWN")],
+)
+async def test_what_waiting_cannot_mend_is_told_at_once(
+    status: int, reason: str, waits: list[float]
+) -> None:
+    asked = script([_http(status)])
+    with pytest.raises(ModelError) as caught:
+        await said_by(asked)
+    assert caught.value.reason == reason
+    assert (len(asked.heard), waits) == (1, [])
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 429, 500])
+async def test_no_failure_repeats_what_the_provider_said(status: int, waits: list[float]) -> None:
+    with pytest.raises(ModelError) as caught:
+        await said_by(script([_http(status)]))
+    assert KEY not in caught.value.message
+    assert KEY not in str(caught.value.facts)
+    assert caught.value.message.startswith("function:test: ")
+
+
+async def test_cancelling_passes_through() -> None:
+    class Silent(Script):
+        async def speak(self, transcript, info):  # type: ignore[no-untyped-def,override]
+            yield "a"
+            await asyncio.Event().wait()
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.2):
+            await said_by(Silent(replies=()))
+
+
+def _http(status: int, retry_after: float | None = None) -> ModelHTTPError:
+    """The failure as the library raises it for this status."""
+    categories = {
+        401: exceptions.ModelAuthenticationError,
+        403: exceptions.ModelAuthenticationError,
+        404: exceptions.ModelNotFoundError,
+        429: exceptions.ModelRateLimitError,
+    }
+    return ModelHTTPError.for_category(
+        categories.get(status),
+        status_code=status,
+        model_name="test",
+        body={"error": {"message": f"Incorrect API key provided: {KEY}"}},
+        retry_after=retry_after,
+    )
