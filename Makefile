@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 T ?= tests
 ARGS ?=
 RUNS ?=
+TURNS ?= 320
 SEED ?=
 WORKERS ?= 2
 TORCH_INDEX ?=
@@ -78,8 +79,11 @@ chaos: setup ## Kill everything again and again under RUNS=200 runs and count wh
 
 ##@ Measure
 
-bench-first-answer: setup ## Start-up, first answer, memory and orchestration cost, for docs/benchmarks.md
+bench-first-answer: setup ## Start-up, first answer and memory, for docs/benchmarks.md
 	$(BIN)/python -m tests.bench.first_answer
+
+bench-orchestrator: setup ## The standard turn with two pauses, and where its CPU time goes; TURNS=320 of them under load
+	TURNS=$(TURNS) $(BIN)/python -m tests.bench.orchestrator_turns
 
 bench-sync: setup ## How fast the index follows a library of 3,000 items
 	$(BIN)/python -m tests.bench.sync
@@ -98,4 +102,4 @@ bench-sse: setup ## CLIENTS=1000 event streams on one gateway, RATE=10 decisions
 help: ## Print this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: setup run proto models fmt lint types arch test test-unit test-integration test-e2e check crash-matrix state-machine chaos bench-first-answer bench-sync bench-offline bench-paused bench-sse help
+.PHONY: setup run proto models fmt lint types arch test test-unit test-integration test-e2e check crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-offline bench-paused bench-sse help

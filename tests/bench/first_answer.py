@@ -1,6 +1,5 @@
 """Start-up, first answer and memory of the whole stack: `make bench-first-answer`."""
 
-import asyncio
 import json
 import shutil
 import tempfile
@@ -15,7 +14,6 @@ import psutil
 from deploy.demo.location import QUESTIONS
 from deploy.running import RunningStack, stack, wait_until
 from tests.bench.machine import machine, spread
-from tests.bench.orchestration import measure_orchestration
 
 IDLE_S = 5.0
 MIB = 2**20
@@ -109,7 +107,6 @@ def main() -> None:
         measure(data)
     finally:
         shutil.rmtree(data, ignore_errors=True)
-    asyncio.run(measure_orchestration())
 
 
 if __name__ == "__main__":

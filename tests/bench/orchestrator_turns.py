@@ -92,8 +92,8 @@ def tell_resumes(loads: Mapping[str, Load], begun: Mapping[str, float]) -> None:
 
 def tell_database(
     name: str, before: turn_database.Counted, after: turn_database.Counted, turns: int
-) -> float:
-    """Print transactions by reason and growth by table; returns transactions a turn."""
+) -> None:
+    """Print transactions by reason and growth by table."""
     commits = (after.commits - before.commits) / turns
     steps = (after.steps - before.steps) / turns
     print(f"{name}: {commits:.1f} transactions a turn for {steps:.0f} recorded steps")
@@ -108,7 +108,6 @@ def tell_database(
     }
     listed = ", ".join(f"{table} {size:.1f}" for table, size in grown.items())
     print(f"    stored a turn: {sum(grown.values()):.1f} kB ({listed})")
-    return commits
 
 
 def tell_profile(samples: Mapping[tuple[str, str], int], name: str) -> None:
@@ -146,8 +145,9 @@ async def measure(*, together: bool) -> None:
             f"    {median(turn.frames for turn in many.turns):.0f} frames a turn, "
             f"{median(turn.deltas for turn in many.turns):.0f} of them pieces of the answer"
         )
-        tell_database("alone", *counted[:2], turns=ALONE)
-        tell_database(f"{WIDTH} at a time", *counted[1:], turns=TURNS)
+        tell_database("alone", counted[0], counted[1], ALONE)
+        tell_database(f"{WIDTH} at a time", counted[1], counted[2], TURNS)
+        # What a durable engine cannot do without: each tool step, each stage, pause and decision.
         writes = sum(PASSES) + 8
         plain = await turn_database.plain_writes(
             standing.dsn, writes=writes, turns=TURNS, width=WIDTH, pool_size=POOL_SIZE

@@ -6,6 +6,7 @@ new store, peer or method is a new point by itself.
 
 import inspect
 import os
+import re
 import signal
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import fields, replace
@@ -94,7 +95,9 @@ def label_of(call: str, given: tuple[Any, ...], named: dict[str, Any]) -> str:
     match call:
         case "History.record":
             entry = given[1]
-            step = f"{entry.step.key}{'' if entry.step.is_done else ' begun'}" if entry.step else ""
+            # Results that are there at the same time are written together, or else one by one.
+            key = re.sub(r"/call_\d+$", "/calls", entry.step.key) if entry.step else ""
+            step = key if entry.step is None or entry.step.is_done else f"{key} begun"
             return f" {' '.join(part for part in (step, entry.leaving or '') if part)}"
         case "SynthPeer.investigate":
             brief, transcript, _ = given

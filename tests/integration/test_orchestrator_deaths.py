@@ -30,6 +30,9 @@ from tests.servers import NatsServer, PostgresServer, free_port
 LANES = 5
 # Not part of the stories, and where a death there is proven instead.
 ELSEWHERE = {
+    # Reads: of a second turn, and of a quote that does not stand there letter by letter.
+    "History.conversation": "test_orchestrator_pipeline",
+    "SearchPeer.find_quote": "test_orchestrator_pipeline",
     "Pausing.pause": "tests/machine, test_orchestrator_pausing",
     "Pausing.resume": "tests/machine, test_orchestrator_pausing",
     "Runs.release": "tests/machine, test_orchestrator_crashes",
