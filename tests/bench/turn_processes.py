@@ -25,7 +25,7 @@ from tests.servers import (
 
 DATABASE = "bench"
 API_KEY = "a-key-for-measuring-only"
-START_S = 30
+START_S = 120
 END_S = 30
 
 Process = asyncio.subprocess.Process

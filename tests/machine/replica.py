@@ -131,7 +131,7 @@ class Replica:
             support_threshold=0.5,
             patience_s=1,
             checkpoint_patience=None,
-            on_write=lambda: None,
+            on_write=lambda told: None,
         )
         try:
             await pipeline.run(self.run, Standing(self._stopping))
