@@ -113,6 +113,10 @@ def usage_line(answer: events.Answer) -> str:
         counted(usage.passages, "passage"),
         f"{usage.seconds:.1f} s",
     ]
+    if tokens := usage.input_tokens + usage.output_tokens:
+        spent.append(counted(tokens, "token"))
+    if usage.cost:
+        spent.append(f"${usage.cost:.4f}")
     if answer.model:
         spent.append(f"written by {one_line(answer.model, 80)}")
     return " · ".join(spent)

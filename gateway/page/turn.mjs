@@ -142,6 +142,9 @@ function colophon({ model, usage, citations, support }) {
 		if (tokens) {
 			parts.push(plural(tokens, 'token'));
 		}
+		if (usage.cost) {
+			parts.push(`$${usage.cost.toFixed(4)}`);
+		}
 	}
 	return parts.join(' · ');
 }

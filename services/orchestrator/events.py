@@ -198,6 +198,7 @@ def answered(
                 "input_tokens": str(usage.input_tokens),
                 "output_tokens": str(usage.output_tokens),
                 "seconds": round(seconds, 3),
+                **({"cost": usage.cost} if usage.cost and usage.output_tokens else {}),
             },
             "answered": has_answer,
             "model": model,

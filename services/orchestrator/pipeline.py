@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
@@ -146,9 +146,7 @@ class Pipeline:
             "items": list(direction.active_items),
             "model": spoken.model,
         }
-        usage = replace(
-            ledger.usage, input_tokens=spoken.input_tokens, output_tokens=spoken.output_tokens
-        )
+        usage = spoken.added_to(ledger.usage)
         thoughts = events.thought("coordinator", spoken.thought)
         if direction.question:
             await ledger.record(key, output=output, events=thoughts, usage=usage, then=Stage.SEARCH)

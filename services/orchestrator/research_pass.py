@@ -152,10 +152,8 @@ class _Loop:
                 ),
             ],
             usage=replace(
-                usage,
+                move.spoken.added_to(usage),
                 calls=usage.calls + sum(1 for number in numbers if number),
-                input_tokens=usage.input_tokens + move.spoken.input_tokens,
-                output_tokens=usage.output_tokens + move.spoken.output_tokens,
             ),
         )
         return output

@@ -1,7 +1,7 @@
 """A run and its states: what may happen when, as a table."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -131,6 +131,21 @@ class Usage:
     words: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cost: float | None = 0.0
+    """List price of the tokens in US dollars; None once a model without a known price was used."""
+
+    def with_model_call(
+        self, *, input_tokens: int, output_tokens: int, cost: float | None
+    ) -> "Usage":
+        """The same after one more call of a mind; one without tokens costs nothing."""
+        if not (input_tokens or output_tokens):
+            cost = 0.0
+        return replace(
+            self,
+            input_tokens=self.input_tokens + input_tokens,
+            output_tokens=self.output_tokens + output_tokens,
+            cost=None if self.cost is None or cost is None else self.cost + cost,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

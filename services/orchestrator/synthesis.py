@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from services.orchestrator import events
@@ -51,16 +51,11 @@ async def write(
 
     async with ledger.working("synthesize", KEY):
         draft = await patiently(PEER, attempt, patience_s=patience_s)
-    usage = ledger.usage
     await ledger.record(
         KEY,
         output=asdict(draft),
         events=events.thought("synthesizer", draft.spoken.thought),
-        usage=replace(
-            usage,
-            input_tokens=usage.input_tokens + draft.spoken.input_tokens,
-            output_tokens=usage.output_tokens + draft.spoken.output_tokens,
-        ),
+        usage=draft.spoken.added_to(ledger.usage),
         then=Stage.VERIFY,
     )
     return draft

@@ -15,8 +15,9 @@ from services.orchestrator.statements import is_its_quote, renumbered, without_m
 
 AT_A_TIME = 8
 QUOTE_FINDER = "quote"
-PDF = "DOCUMENT_KIND_PDF"
 ANNOTATION = "DOCUMENT_KIND_ANNOTATION"
+# What Zotero's reader opens.
+OPENED = ("DOCUMENT_KIND_PDF", "DOCUMENT_KIND_WEB_PAGE", "DOCUMENT_KIND_EPUB", ANNOTATION)
 
 log = EventLog(__name__)
 
@@ -206,7 +207,7 @@ def _citation(
 
 def open_uri(document: Document, page_index: int) -> str:
     """A link that opens the file on its physical page, or at the annotation; else empty."""
-    if document.kind not in (PDF, ANNOTATION) or not document.attachment_key:
+    if document.kind not in OPENED or not document.attachment_key:
         return ""
     aims = [] if page_index == NO_PAGE else [f"page={page_index + 1}"]
     if document.kind == ANNOTATION:

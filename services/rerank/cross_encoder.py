@@ -19,6 +19,9 @@ from services.rerank.exported import (
 )
 from services.rerank.scoring import Identity, Kind, Pair
 
+# A cross-encoder trained on other texts can be worse than the search; its order never stands alone.
+SHARE = 0.5
+
 
 class ExportedCrossEncoder:
     """Scores pairs with an exported network of one output: its logit ranks, the logistic function
@@ -86,6 +89,7 @@ def cross_encoder_identity(name: str) -> Identity:
             "judge of support it has not passed a calibration."
         ),
         calibrated=False,
+        share=SHARE,
     )
 
 

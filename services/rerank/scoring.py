@@ -34,6 +34,8 @@ class Identity:
     kind: Kind
     description: str
     calibrated: bool
+    share: float
+    """How much the model's order of passages counts beside that of the search, 0 to 1."""
 
 
 class Scorer(Protocol):

@@ -13,7 +13,7 @@ from services.chassis.server import Context
 from services.chassis.words import sentences
 from services.rerank.batching import Batcher
 from services.rerank.scoring import Identity, Kind, Pair
-from services.rerank.selection import Kept, Scored, select
+from services.rerank.selection import Kept, Scored, fused, select
 from zocrates.rerank.v1 import rerank_pb2 as pb
 from zocrates.rerank.v1 import rerank_pb2_grpc as rpc
 
@@ -86,6 +86,7 @@ class RerankServicer(rpc.RerankServiceServicer):
         self._relevance = relevance
         self._support = support
         self._budget_s = budget_s
+        self._share = identity.share
         self._scorer = pb.Scorer(
             model=identity.model,
             kind=KINDS[identity.kind],
@@ -106,7 +107,7 @@ class RerankServicer(rpc.RerankServiceServicer):
         except TimeoutError:
             scores = [1 / max(one.retrieval_rank, 1) for one in request.candidates]
             scorer, degraded = RETRIEVAL_ORDER, _late("The passages", budget_s)
-        kept = _kept(request, scores)
+        kept = _kept(request, scores, self._share)
         pieces = [sentences_of(one.text) for one in kept.passages]
         try:
             async with asyncio.timeout_at(due):
@@ -150,18 +151,19 @@ class RerankServicer(rpc.RerankServiceServicer):
         )
 
 
-def _kept(request: pb.RerankRequest, scores: Sequence[float]) -> Kept:
+def _kept(request: pb.RerankRequest, scores: Sequence[float], share: float) -> Kept:
+    judged = [
+        Scored(
+            passage_id=candidate.passage_id,
+            score=score,
+            words=candidate.words,
+            retrieval_rank=candidate.retrieval_rank,
+            text=candidate.text,
+        )
+        for candidate, score in zip(request.candidates, scores, strict=True)
+    ]
     return select(
-        (
-            Scored(
-                passage_id=candidate.passage_id,
-                score=score,
-                words=candidate.words,
-                retrieval_rank=candidate.retrieval_rank,
-                text=candidate.text,
-            )
-            for candidate, score in zip(request.candidates, scores, strict=True)
-        ),
+        fused(judged, share=share),
         max_passages=request.max_passages,
         max_words=request.max_words,
     )

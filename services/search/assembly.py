@@ -52,7 +52,13 @@ async def assembled(settings: Settings) -> AsyncIterator[Mapping[str, Register]]
     async with AsyncExitStack() as stack:
         loading = asyncio.to_thread(_load, settings)
         opening = stack.enter_async_context(
-            open_index(settings.index_uri, cache_bytes=settings.index_cache_bytes)
+            open_index(
+                settings.index_uri,
+                cache_bytes=settings.index_cache_bytes,
+                storage={
+                    name: value.get_secret_value() for name, value in settings.index_storage.items()
+                },
+            )
         )
         (encoder, why), index = await asyncio.gather(loading, opening)
         lanes = (

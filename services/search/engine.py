@@ -122,15 +122,10 @@ class Engine:
     ) -> list[ScoredPassage]:
         depth = max(CANDIDATES, CANDIDATES_PER_HIT * limit)
         encoder = self._encoder if use_vectors else None
-        by_words, query = await asyncio.gather(
+        by_words, (query, by_vector) = await asyncio.gather(
             self._index.best_by_words(text, documents=documents, within=within, limit=depth),
-            _query_vector(encoder, text),
+            self._best_by_vector(encoder, text, documents, within, depth),
         )
-        by_vector: list[Found] = []
-        if encoder is not None and query is not None:
-            by_vector = await self._index.best_by_vector(
-                query, encoder.encoder_id, documents=documents, within=within, limit=depth
-            )
         looked_up = await self._cosines(encoder, query, by_words, by_vector)
         weight = VECTOR_WEIGHT if is_mostly_latin(text) else VECTOR_WEIGHT_ELSEWHERE
         ranked = _ranked(by_words, by_vector, looked_up, weight, alone=len(within) == 1)
@@ -142,6 +137,22 @@ class Engine:
             passages = await self._index.passages([one.passage_id for one in chunk], documents)
             hits = without_copies([*hits, *_scored(chunk, passages, documents, cosines)])
         return hits
+
+    async def _best_by_vector(
+        self,
+        encoder: EncoderLanes | None,
+        text: str,
+        documents: Documents,
+        within: Collection[str],
+        depth: int,
+    ) -> tuple[Sequence[float] | None, list[Found]]:
+        """The query's vector and the passages nearest to it; neither without an encoder."""
+        if encoder is None:
+            return None, []
+        query = await encoder.encode_query(text)
+        return query, await self._index.best_by_vector(
+            query, encoder.encoder_id, documents=documents, within=within, limit=depth
+        )
 
     async def _cosines(
         self,
@@ -155,10 +166,6 @@ class Engine:
         if encoder is None or query is None or not missing:
             return []
         return await self._index.cosines(query, encoder.encoder_id, missing)
-
-
-async def _query_vector(encoder: EncoderLanes | None, text: str) -> Sequence[float] | None:
-    return await encoder.encode_query(text) if encoder else None
 
 
 def valid_query(query: str) -> str:

@@ -1,5 +1,8 @@
 """What keeps an index fast and small: folding rows in, and telling live rows from dead ones."""
 
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -20,7 +23,29 @@ KEPT_VERSIONS = timedelta(minutes=10)
 MOST_FILES = 24
 MOST_ROWS_BESIDE = 4_000
 
+COMMIT_ATTEMPTS = 6
+
 log = EventLog(__name__)
+
+
+async def committed(write: Callable[[], Awaitable[object]]) -> None:
+    """Write, again when other writers were faster: what lost has left nothing behind."""
+    for attempt in range(COMMIT_ATTEMPTS):
+        try:
+            await write()
+        except RuntimeError as error:
+            if not lost_to_another(error) or attempt == COMMIT_ATTEMPTS - 1:
+                raise
+            # Apart from each other, or all would meet again.
+            await asyncio.sleep(random.uniform(0.2, 1) * 2**attempt / 4)
+        else:
+            return
+
+
+def lost_to_another(error: RuntimeError) -> bool:
+    """Whether a commit failed because another writer's came first."""
+    text = str(error).lower()
+    return "concurrent" in text or "conflict" in text
 
 
 async def fold(table: "AsyncTable", *, always: bool = False) -> None:
@@ -30,7 +55,7 @@ async def fold(table: "AsyncTable", *, always: bool = False) -> None:
     try:
         await table.optimize(cleanup_older_than=KEPT_VERSIONS)
     except RuntimeError as error:
-        if "conflict" not in str(error).lower():
+        if not lost_to_another(error):
             raise
         # Another writer changed the same files first; the next time will do.
         log.info("fold_postponed", table=table.name, why=str(error).splitlines()[0])

@@ -14,7 +14,7 @@ from services.search import index_schema as schema
 from services.search.errors import DiskFull, is_disk_full
 from services.search.index import ENCODER_KEY, GRAPH_KEY, STATE_KEY, Index
 from services.search.index_rows import Documents, IndexedText
-from services.search.index_upkeep import dead_generations, fold, live_rows, without
+from services.search.index_upkeep import committed, dead_generations, fold, live_rows, without
 from services.search.index_vectors import GRAPH_FROM, Graph, graph_is_due, graph_json, make_graph
 from services.search.library_state import LibraryState, state_json
 
@@ -52,9 +52,9 @@ class IndexWriter:
         pages = [row for text in texts for row in schema.page_rows(text)]
         with storing():
             if passages:
-                await self._index.passages_table.add(schema.arrow(passages, schema.PASSAGES))
+                await _append(self._index.passages_table, schema.arrow(passages, schema.PASSAGES))
             if pages:
-                await self._index.pages_table.add(schema.arrow(pages, schema.PAGES))
+                await _append(self._index.pages_table, schema.arrow(pages, schema.PAGES))
         # Last: until here a reader sees the former generation, or no document.
         await self.commit_rows(texts)
 
@@ -70,7 +70,7 @@ class IndexWriter:
         """Make documents invisible; what belonged to them is for `sweep`."""
         with storing():
             for chunk in _chunks(sorted(document_ids)):
-                await self._index.documents_table.delete(schema.is_in("document_id", chunk))
+                await _delete(self._index.documents_table, schema.is_in("document_id", chunk))
 
     async def add_vectors(
         self, encoder_id: str, passages: Sequence[Unembedded], vectors: NDArray[np.float32]
@@ -95,7 +95,7 @@ class IndexWriter:
                 assert table is not None
                 for column in ("passage_id", "document_id"):
                     await table.create_index(column, config=BTree())
-            await table.add(pa.Table.from_arrays(columns, schema=table_schema))
+            await _append(table, pa.Table.from_arrays(columns, schema=table_schema))
 
     async def unembedded(self, encoder_id: str) -> list[Unembedded]:
         """The live passages without a vector of this encoder, newest documents first."""
@@ -133,7 +133,7 @@ class IndexWriter:
                 rows = await table.query().select(["generation"]).to_arrow()
                 dead = await asyncio.to_thread(dead_generations, rows, documents)
                 for chunk in _chunks([one for one in dead if one < limit]):
-                    await table.delete(schema.is_in("generation", chunk))
+                    await _delete(table, schema.is_in("generation", chunk))
             if encoder_id is not None:
                 await self._sweep_vectors(encoder_id, documents)
             for name in (await self._index.connection.list_tables()).tables:
@@ -178,7 +178,7 @@ class IndexWriter:
                 f"(passage_id = {schema.quoted(passage)} AND digest = {schema.quoted(digest)})"
                 for passage, digest in chunk
             ]
-            await table.delete(" OR ".join(pairs))
+            await _delete(table, " OR ".join(pairs))
 
     async def _embedded(self, encoder_id: str) -> pa.Table:
         """Passage and digest of every vector."""
@@ -196,10 +196,18 @@ def _passage_rows(texts: Sequence[IndexedText]) -> list[schema.Row]:
     return [row for text in texts for row in schema.passage_rows(text)]
 
 
+async def _append(table: "AsyncTable", rows: pa.Table) -> None:
+    await committed(lambda: table.add(rows))
+
+
+async def _delete(table: "AsyncTable", where: str) -> None:
+    await committed(lambda: table.delete(where))
+
+
 async def _upsert(table: "AsyncTable", key: str, rows: pa.Table) -> None:
     with storing():
         merge = table.merge_insert(key).when_matched_update_all().when_not_matched_insert_all()
-        await merge.execute(rows)
+        await committed(lambda: merge.execute(rows))
 
 
 def _unembedded(rows: pa.Table, known: pa.Table, documents: Documents) -> list[Unembedded]:

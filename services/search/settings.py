@@ -18,6 +18,9 @@ class Settings(ProcessSettings, env_prefix="SEARCH_"):
     port: int = Field(default=50051, ge=0, le=65535)
     index_uri: str
     """A folder, or a URI of object storage such as `s3://bucket/index`."""
+    index_storage: dict[str, SecretStr] = Field(default_factory=dict)
+    """How to reach object storage, as JSON: `endpoint`, `region`, `access_key_id`,
+    `secret_access_key`, `allow_http` and others; what is missing is taken from `AWS_…`."""
     index_cache_bytes: int = Field(default=128 * 1024 * 1024, ge=1024 * 1024)
     """Memory that the index may keep of its own files."""
     role: Role = "all"

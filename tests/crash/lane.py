@@ -129,7 +129,7 @@ class Lane:
     async def with_deaths(self, story: Story, deaths: Sequence[Death]) -> list[str]:
         """Tell the story while the process dies; nothing that is told or stored may change.
 
-        Returns the points that were reached from the first death on.
+        Returns the points that the story reached from the first death on.
         """
         expected = await self.undisturbed(story)
         clear_counts(self._peers)
@@ -138,7 +138,8 @@ class Lane:
         caller = self._caller()
         async with self._held(deaths):
             told = await story.tell(caller)
-            await self._all_died()
+            points = self._after(deaths[0])
+            await self._died(len(deaths))
         assert_same(told, expected.told)
         if not story.is_deleted:
             # Deaths after the end changed nothing either.
@@ -147,8 +148,7 @@ class Lane:
             self.kept_runs[caller.turn.run_id] = page.last_sequence
         assert_same(await recorded(self._database, caller.owner, story), expected.recorded)
         assert_frugal(calls_by_step(self._peers), expected.calls, len(deaths))
-        points = self.reached()
-        return points[points.index(deaths[0].point) + 1 :]
+        return points
 
     async def published(self) -> None:
         """Wait until the bus was told everything; a dead relay's claim has to end first."""
@@ -174,12 +174,13 @@ class Lane:
 
     @asynccontextmanager
     async def _held(self, deaths: Sequence[Death]) -> AsyncIterator[None]:
-        """The first search waits for deaths that come while a run is held."""
-        if not any(one.call in HELD for one in deaths):
+        """The first search waits for a death that comes while a run is held."""
+        waited = [place for place, one in enumerate(deaths, start=1) if one.call in HELD]
+        if not waited:
             yield
             return
         gate = self._peers.search.gates["sleep"] = asyncio.Event()
-        opening = asyncio.create_task(self._all_died())
+        opening = asyncio.create_task(self._died(waited[-1], len(deaths)))
         opening.add_done_callback(lambda _task: gate.set())
         try:
             yield
@@ -188,12 +189,20 @@ class Lane:
             opening.cancel()
             del self._peers.search.gates["sleep"]
 
-    async def _all_died(self) -> None:
+    async def _died(self, times: int, of: int | None = None) -> None:
+        """Wait until so many of the deaths have come."""
         deadline = time.monotonic() + PATIENCE_S
-        while left := (self._folder / "armed").read_text().strip():
+        left = (of or times) - times
+        while len(to_come := (self._folder / "armed").read_text().splitlines()) > left:
             if time.monotonic() > deadline:
-                raise Unreached(left)
+                raise Unreached(to_come[0])
             await asyncio.sleep(0.02)
+
+    def _after(self, death: Death) -> list[str]:
+        """The points that were reached after a death, which may not have come yet."""
+        points = self.reached()
+        places = [place for place, point in enumerate(points, start=1) if point == death.point]
+        return points[places[death.times - 1] :] if len(places) >= death.times else []
 
     def _caller(self) -> Caller:
         # Each story has an owner of its own, who sees nothing of the others.

@@ -98,14 +98,16 @@ async def single_deaths(lane: Lane) -> list[Case]:
 
 
 def second_deaths(first: Outcome) -> list[Case]:
-    """After each first death, another one at each point that was reached then.
+    """After each first death, another one at each point that was reached then, the first time.
 
+    What comes by the clock has no place in the order of a story, so it is no first death here.
     Renewals are left out: whether one comes before the end is chance, and it writes a time only.
     """
     return [
         Case(story=case.story, deaths=(*case.deaths, death))
         for case, reached in first.reached.items()
-        for death in deaths_at(reached)
+        if not _is_enough_once(case.deaths[0].point)
+        for death in deaths_at(dict.fromkeys(reached))
         if death.call not in HELD
     ]
 

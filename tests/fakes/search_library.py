@@ -133,6 +133,9 @@ class FormFeedReader:
     async def __aexit__(self, *raised: object) -> None:
         return None
 
+    async def warm(self) -> None:
+        return None
+
     async def read(self, path: Path, media: Media, document_id: str) -> FileText:
         self.opened.append(path)
         if self.gate is not None:

@@ -15,7 +15,7 @@ from services.search.index import Index, open_index
 from services.search.index_writer import IndexWriter
 from services.search.library.embedding import Embedder
 from services.search.library.sync import LibrarySync
-from services.search.library.text_sync import TextSync
+from services.search.library.text_sync import OpenReader, TextSync
 from services.search.library.writer_lock import WriterLock
 from services.search.library_servicer import LibraryServicer
 from services.search.reading import DocumentReader
@@ -63,6 +63,7 @@ async def search_stage(
     recheck_s: float = 3600,
     sources: FakeSources | None = None,
     readers: int = 2,
+    open_reader: OpenReader | None = None,
 ) -> AsyncIterator[Stage]:
     """The real index, engine, sync and servicers; only library, reader and model are the test's."""
     chosen = encoder or WordEncoder()
@@ -77,7 +78,7 @@ async def search_stage(
             index,
             writer,
             sources or FakeSources(first=source),
-            TextSync(index, writer, open_reader=lambda: pages, readers=readers),
+            TextSync(index, writer, open_reader=open_reader or (lambda: pages), readers=readers),
             embedder=Embedder(index, writer, lanes),
             encoder_id=chosen.encoder_id,
             lock=WriterLock(folder),

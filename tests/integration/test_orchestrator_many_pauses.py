@@ -121,6 +121,11 @@ async def assert_pauses_cost_the_same(database: Database) -> None:
     assert kept.evidence == kept.passages == PAUSES + 1
 
 
+def words_of(page: pb.ListEventsResponse) -> list[int]:
+    """The words of each tool result, in order."""
+    return [one.tool_result.words for one in page.events if one.HasField("tool_result")]
+
+
 async def test_a_later_turn_is_asked_and_decided_by_itself(
     settings: Settings, peers: ResearchPeers
 ) -> None:
@@ -143,6 +148,8 @@ async def test_a_later_turn_is_asked_and_decided_by_itself(
         assert await chat.page(first) == before
     assert_told_once(page)
     assert {one.guidance for one in peers.synth.investigations} == {""}
+    # What the first turn had seen is new to the second, and charged to it.
+    assert words_of(page)[: len(words_of(before))] == words_of(before)
     assert (page.events[-1].answer.usage.calls, before.events[-1].answer.usage.calls) == (3, 2)
     assert page.events[-1].answer.usage.passages == 4
     assert len(peers.synth.investigations[0].transcript) == 0

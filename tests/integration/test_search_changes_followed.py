@@ -64,7 +64,8 @@ async def test_a_sync_that_was_cut_short_is_told_until_the_next_runs(tmp_path: P
     async with search_stage(tmp_path / "index", FakeSource(error=error)) as stage:
 
         async def has_failed() -> bool:
-            return bool((await status(stage)).last_error)
+            told = await status(stage)
+            return bool(told.last_error) and not told.HasField("running")
 
         await until(has_failed)
         told = await status(stage)
@@ -195,3 +196,19 @@ async def test_what_the_source_cannot_give_and_what_was_folded_is_told(tmp_path:
         told = await status(stage)
         assert list(told.source_notices) == ["No annotations here."]
         assert (told.duplicates, told.counts.items, told.counts.documents) == (1, 1, 2)
+
+
+async def test_word_of_a_change_that_cannot_be_followed_is_not_followed_for_ever(
+    tmp_path: Path, shelf: Shelf
+) -> None:
+    source = FakeSource(records=shelf.records)
+    async with search_stage(tmp_path / "index", source) as first:
+        await first.synced()
+        async with search_stage(tmp_path / "index", source) as second:
+            with pytest.raises(grpc.aio.AioRpcError):
+                await second.synced()
+            await second.library.NotifyChange(pb.NotifyChangeRequest(), timeout=30)
+            with pytest.raises(grpc.aio.AioRpcError):
+                await second.synced()
+            assert second.sync.running is None
+            assert "Another process" in second.sync.last_error

@@ -262,12 +262,22 @@ class Machine(Scene):
         self._leave_ended()
 
     @precondition(lambda self: self._any("RUNNING"))
-    @rule(data=st.data())
-    def lease_ends(self, data: st.DataObject) -> None:
-        """Nobody renewed a lease in time, be the holder dead or only slow."""
+    @rule(data=st.data(), is_taken=st.sampled_from([True, True, False]))
+    def lease_ends(self, data: st.DataObject, is_taken: bool) -> None:
+        """Nobody renewed a lease in time, be the holder dead or only slow; others may take all."""
         model = self._pick(data, "RUNNING")
         self.wait(self.database.fetch(LEASE_IS_OVER, {"id": model.target.run_id}))
         model.lease_is_over = True
+        while is_taken and model.lease_is_over:
+            self.claim()
+
+    @precondition(lambda self: self._late_comers())
+    @rule(data=st.data(), has_gaps=st.booleans())
+    def reply_late(self, data: st.DataObject, has_gaps: bool) -> None:
+        """A peer answers one whose run was taken from it, while another works on it or nobody."""
+        replica = data.draw(st.sampled_from(self._late_comers()))
+        call = replica.desk.held[0]
+        self._give(replica, call, *helpful(call, is_done=has_gaps, has_gaps=has_gaps))
 
     # What must be true after each of them
 

@@ -85,6 +85,14 @@ class Scene(RuleBasedStateMachine):
         )
         return next(holding, None)
 
+    def _late_comers(self) -> list[Replica]:
+        """Those whose writes do not count any more, and who do not know it."""
+        return [
+            one
+            for one in self.replicas
+            if one.desk.held and not self.runs[one.run.id].is_held_by(one)
+        ]
+
     def _give(self, replica: Replica, call: HeldCall, value: object, leads: Leads) -> None:
         """Reply to a call; whether that changes anything depends on who holds the run now."""
         model, before = self.runs[replica.run.id], self.rows[replica.run.id]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.rerank.selection import Scored, select
+from services.rerank.selection import Scored, fused, select
 
 
 def scored(passage_id: str, score: float, words: int = 10, rank: int = 1, text: str = "") -> Scored:
@@ -19,6 +19,46 @@ def scored(passage_id: str, score: float, words: int = 10, rank: int = 1, text: 
 def ids(candidates: list[Scored], *, max_passages: int = 10, max_words: int = 1_000) -> list[str]:
     kept = select(candidates, max_passages=max_passages, max_words=max_words)
     return [one.passage_id for one in kept.passages]
+
+
+def order(candidates: list[Scored], share: float) -> list[str]:
+    return [
+        one.passage_id for one in sorted(fused(candidates, share=share), key=lambda o: -o.score)
+    ]
+
+
+JUDGED = [scored("a", 0.1, rank=1), scored("b", 0.2, rank=2), scored("c", 0.9, rank=9)]
+
+
+def test_without_a_share_the_order_of_the_search_stands_and_with_all_of_it_the_judge_decides() -> (
+    None
+):
+    assert order(JUDGED, 0.0) == ["a", "b", "c"]
+    assert order(JUDGED, 1.0) == ["c", "b", "a"]
+
+
+def test_a_judge_with_a_small_share_moves_a_passage_up_but_not_over_all_others() -> None:
+    assert order(JUDGED, 0.3) == ["a", "b", "c"]
+    near = [scored("a", 0.2, rank=1), scored("b", 0.1, rank=2), scored("c", 0.9, rank=3)]
+    assert order(near, 0.4) == ["a", "c", "b"]
+
+
+def test_the_first_in_both_orders_has_the_score_one() -> None:
+    (first,) = fused([scored("a", -7.5, rank=1)], share=0.3)
+    assert first.score == 1
+
+
+def test_equal_scores_and_unknown_ranks_give_equal_fused_scores() -> None:
+    one, other = fused([scored("a", 0.5, rank=0), scored("b", 0.5, rank=1)], share=0.3)
+    assert one.score == other.score
+
+
+def test_the_scale_of_the_judge_does_not_matter() -> None:
+    logits = [scored("a", -9, rank=2), scored("b", 11, rank=1), scored("c", -8, rank=3)]
+    cosines = [scored("a", 0.1, rank=2), scored("b", 0.9, rank=1), scored("c", 0.2, rank=3)]
+    assert [one.score for one in fused(logits, share=0.5)] == [
+        one.score for one in fused(cosines, share=0.5)
+    ]
 
 
 def test_the_best_score_comes_first() -> None:

@@ -49,17 +49,21 @@ def test_an_item_without_any_text_is_kept_with_the_reason(tmp_path: Path) -> Non
     assert one.detail
 
 
-def test_a_web_link_is_no_document_and_a_snapshot_is_one_that_is_not_read(tmp_path: Path) -> None:
+def test_a_web_link_is_no_document_and_a_picture_is_one_that_is_not_read(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path).item("ITEM", "Page", abstract="x").file("FILE", "ITEM", "text")
     (file,) = shelf.records.attachments
     page = replace(file, key="HTML", content_type="text/html", path=tmp_path / "page.html")
+    picture = replace(file, key="PNG", content_type="image/png", path=tmp_path / "a.png")
     link = replace(file, key="LINK", link_mode=LinkMode.LINKED_URL, path=None)
     documents = {
-        one.document_id: one for one in plan(replace(shelf.records, attachments=(file, page, link)))
+        one.document_id: one
+        for one in plan(replace(shelf.records, attachments=(file, page, picture, link)))
     }
     assert "user/LINK" not in documents
-    assert documents["user/HTML"].unread is Unread.UNSUPPORTED_TYPE
-    assert documents["user/HTML"].path is None
+    assert documents["user/HTML"].kind is Kind.WEB_PAGE
+    assert documents["user/HTML"].path == tmp_path / "page.html"
+    assert documents["user/PNG"].unread is Unread.UNSUPPORTED_TYPE
+    assert documents["user/PNG"].path is None
 
 
 def test_notes_and_annotations_are_documents_of_their_own_kind(tmp_path: Path) -> None:

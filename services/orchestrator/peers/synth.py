@@ -18,6 +18,7 @@ from services.orchestrator.convert import (
 from services.orchestrator.errors import PeerRefused
 from services.orchestrator.passages import Ranked
 from services.orchestrator.peers.calls import Deadlines, patiently, stream
+from services.orchestrator.run import Usage
 from services.orchestrator.tools import TOOLS
 from services.orchestrator.transcript import ToolCall, TurnRecord
 from zocrates.synth.v1 import synth_pb2 as pb
@@ -36,6 +37,14 @@ class Spoken:
     model: str
     input_tokens: int
     output_tokens: int
+    cost: float | None = None
+    """List price in US dollars, where it is known."""
+
+    def added_to(self, usage: Usage) -> Usage:
+        """What the run has used with this reply."""
+        return usage.with_model_call(
+            input_tokens=self.input_tokens, output_tokens=self.output_tokens, cost=self.cost
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +228,7 @@ def _spoken(result: Any, thought: str) -> Spoken:  # any of the three result mes
         model=result.model,
         input_tokens=result.usage.input_tokens,
         output_tokens=result.usage.output_tokens,
+        cost=result.usage.cost_usd if result.usage.HasField("cost_usd") else None,
     )
 
 

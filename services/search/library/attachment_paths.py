@@ -1,5 +1,6 @@
 """Where an attachment's file is on this machine, or why it cannot be used."""
 
+import os
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -42,7 +43,7 @@ class Folders:
             return missing("Zotero has not recorded a file name for this attachment.")
         if not _stays_inside(key):
             return _outside(key)
-        return _inside(self.data_dir / "storage" / key, name, "Zotero's storage folder")
+        return _inside(self.data_dir / "storage", key, name, "Zotero's storage folder")
 
     def _linked(self, library: str, stored_path: str) -> Location:
         if library != USER_LIBRARY:
@@ -65,25 +66,40 @@ class Folders:
                 detail=f"The file {relative!r} is kept under Zotero's base directory for linked "
                 "files, which is not known here.",
             )
-        return _inside(self.base_folder, relative, "the base directory for linked files")
+        return _inside(self.base_folder, "", relative, "the base directory for linked files")
 
 
-def _inside(folder: Path, relative: str, folder_name: str) -> Location:
-    """The file below the folder, refusing every way to leave it: `..`, an absolute path, a link."""
+def _inside(root: Path, key: str, relative: str, root_name: str) -> Location:
+    """The file below the root, refusing every way to leave it: `..`, an absolute path, a link.
+
+    The root itself may be a link: a person keeps a folder where there is room.
+    """
     if not _stays_inside(relative):
         return _outside(relative)
-    found = _existing(folder / relative)
+    found = _existing(root / key / relative)
     if found is None or found.path is None:
         return found or missing(
-            f"The file {relative!r} is not in {folder_name}; it may not be downloaded."
+            f"The file {relative!r} is not in {root_name}; it may not be downloaded."
         )
-    if not found.path.resolve().is_relative_to(folder.resolve()):
+    if _has_link(root, found.path) and not found.path.resolve().is_relative_to(root.resolve()):
         return _outside(relative)
     return found
 
 
+def _has_link(root: Path, path: Path) -> bool:
+    """Whether anything below the root on the way to the path is a link."""
+    while path != root:
+        if os.path.islink(path):
+            return True
+        path = path.parent
+    return False
+
+
 def _stays_inside(relative: str) -> bool:
     """Whether the path text cannot lead out of its folder, read as any system reads it."""
+    if relative.isalnum():
+        # Keys are, and there are as many as files.
+        return True
     windows = PureWindowsPath(relative)
     return not (
         "\0" in relative
@@ -97,19 +113,19 @@ def _stays_inside(relative: str) -> bool:
 
 def _existing(path: Path) -> Location | None:
     """The path in the form the file system has: names made on a Mac may be decomposed."""
-    for form in (
-        str(path),
-        unicodedata.normalize("NFC", str(path)),
-        unicodedata.normalize("NFD", str(path)),
-    ):
-        try:
-            if Path(form).is_file():
+    name = str(path)
+    try:
+        if os.path.isfile(name):
+            return Location(path=path)
+        for form in (unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)):
+            if os.path.isfile(form):
                 return Location(path=Path(form))
-        except (
-            OSError,
-            ValueError,
-        ) as error:  # a name that is too long, a folder without permission
-            return missing(f"The file {form!r} cannot be looked up ({error}).")
+        # That file answers "no" to whatever goes wrong; this says what did.
+        os.stat(name)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:  # a name too long, a folder without permission
+        return missing(f"The file {name!r} cannot be looked up ({error}).")
     return None
 
 

@@ -118,16 +118,11 @@ def _join_same_titles(groups: "_Groups", items: Sequence[Item]) -> None:
     for same in by_title.values():
         for other in same[1:]:
             groups.join_if_nothing_speaks_against_it(same[0], other)
-    # Only what has an abstract can be found to be nearly the same.
-    shingles = {
-        words: [(item, _shingles(item.abstract)) for item in same if item.abstract]
-        for words, same in by_title.items()
-    }
     for ours, theirs in combinations(by_title, 2):
         if not _differ_in_spelling(ours, theirs):
             continue
-        for (one, text), (other, other_text) in product(shingles[ours], shingles[theirs]):
-            if _nearly_same(text, other_text):
+        for one, other in product(by_title[ours], by_title[theirs]):
+            if _nearly_same(_shingles(one.abstract), _shingles(other.abstract)):
                 groups.join_if_nothing_speaks_against_it(one, other)
 
 

@@ -85,6 +85,7 @@ class LibrarySync:
         self._next: Board | None = None
         self._wish = Wish()
         self._is_notified = False
+        self._was_told = False
         self._requested = asyncio.Event()
         self._seen: Hashable = None
         self.last_error = ""
@@ -123,11 +124,11 @@ class LibrarySync:
 
     def notify(self) -> None:
         """Look at the library soon; a running sync reads what is new before it goes on."""
+        self._is_notified = True
         if self._running is None:
             self._request(Wish())
-            return
-        self._is_notified = True
-        self._texts.interrupt()
+        else:
+            self._texts.interrupt()
 
     async def choose(self, choice: SourceChoice) -> None:
         """Read the library from another place from now on; raises InvalidSource, SourceFixed."""
@@ -152,6 +153,7 @@ class LibrarySync:
                     group.create_task(self._embedder.run())
         finally:
             self._lock.release()
+            await self._texts.rest()
             await self._source.aclose()
 
     def _request(self, wish: Wish) -> Board:
@@ -168,6 +170,8 @@ class LibrarySync:
         """Ask for a sync when the library changed or the last sync failed."""
         while True:
             await asyncio.sleep(max(self._recheck_s, self._sources.recheck_s(self._source.kind)))
+            if self._running is None:
+                await self._texts.rest()
             if self.last_error or await self._signature() != self._seen:
                 self._request(Wish())
 
@@ -186,6 +190,7 @@ class LibrarySync:
             wish, self._wish = self._wish, Wish()
             if board is None:
                 continue
+            self._was_told, self._is_notified = self._is_notified, False
             self._running = board
             error = await self._attempt(board, wish)
             self._running = None
@@ -219,7 +224,6 @@ class LibrarySync:
         unfinished = (await self._index.state()).unfinished
         total = unfinished.total if unfinished else 0
         while True:
-            self._is_notified = False
             source = self._source
             records = await self._read(source)
             outcome = await self._texts.run(
@@ -229,6 +233,7 @@ class LibrarySync:
             total = board.latest.total
             if not outcome.interrupted and source is self._source:
                 break
+            self._was_told, self._is_notified = True, False
         await self._writer.sweep(self._encoder_id, alone=self._lock.is_exclusive)
         if changed:
             await self._writer.tidy(self._encoder_id)
@@ -241,7 +246,11 @@ class LibrarySync:
         """The library with each work once, as the index knows it from now on."""
         # Taken before reading: a change during the sync shows at the next look.
         self._seen = await self._signature()
-        records = await source.read()
+        if self._was_told:
+            # There is something to read: its reader starts while the library is looked through.
+            records, _ = await asyncio.gather(source.read(), self._texts.prepare())
+        else:
+            records = await source.read()
         folded = await asyncio.to_thread(fold, records, same_file)
         # At once, so that scopes know the libraries and collections of the texts that follow.
         described = await asyncio.to_thread(describe, folded, datetime.now(UTC))

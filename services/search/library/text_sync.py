@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -34,6 +34,9 @@ class TextReader(Protocol):
 
     async def read(self, path: Path, media: Media, document_id: str) -> FileText:
         """The text of one file."""
+
+    async def warm(self) -> None:
+        """Get ready for a first file."""
 
 
 class Files(Protocol):
@@ -73,6 +76,19 @@ class TextSync:
         self._open_reader = open_reader
         self._readers = readers
         self._is_interrupted = False
+        self._ready: tuple[TextReader, AsyncExitStack] | None = None
+
+    async def prepare(self) -> None:
+        """Have a reader of files ready: starting one takes as long as reading a paper."""
+        if self._ready is None:
+            self._ready = await self._opened()
+        await self._ready[0].warm()
+
+    async def rest(self) -> None:
+        """Close the reader that waits for the next run."""
+        ready, self._ready = self._ready, None
+        if ready is not None:
+            await ready[1].aclose()
 
     def interrupt(self) -> None:
         """End the run in hand soon, so that what is new now can be read first."""
@@ -190,7 +206,7 @@ class TextSync:
         board: Board,
         files: Files,
     ) -> None:
-        async with self._open_reader() as reader:
+        async with self._borrowed() as reader:
             for planned in todo:
                 board.show(current=planned.title)
                 here = await _fetched(planned, files)
@@ -201,6 +217,25 @@ class TextSync:
                 # After at least one: however often the library changes, each round gets on.
                 if self._is_interrupted:
                     return
+
+    @asynccontextmanager
+    async def _borrowed(self) -> AsyncIterator[TextReader]:
+        """The reader that is ready, or another; one of them is ready again afterwards."""
+        taken, self._ready = self._ready, None
+        reader, stack = taken or await self._opened()
+        try:
+            yield reader
+        except BaseException:
+            await stack.aclose()
+            raise
+        if self._ready is None:
+            self._ready = reader, stack
+        else:
+            await stack.aclose()
+
+    async def _opened(self) -> tuple[TextReader, AsyncExitStack]:
+        stack = AsyncExitStack()
+        return await stack.enter_async_context(self._open_reader()), stack
 
     async def _commit_all(
         self, done: asyncio.Queue[IndexedText | None], board: Board, keeper: Keeper

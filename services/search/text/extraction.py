@@ -77,6 +77,11 @@ class Extractor:
         async with self._turn:
             await self._stop()
 
+    async def warm(self) -> None:
+        """Start the reader's process now, so that the first file does not wait for it."""
+        async with self._turn:
+            self._worker = self._worker or await self._start()
+
     async def read(self, path: Path, media: Media, document_id: str) -> FileText:
         """The text of a file; one that hangs, bloats or crashes the reader gives a reason too."""
         request = Request(

@@ -71,6 +71,26 @@ def test_a_link_out_of_the_folder_is_not_followed(data_dir: Path, tmp_path: Path
     assert locate(data_dir, "storage:paper.pdf") == (None, Unread.OUTSIDE_LIBRARY)
 
 
+def test_a_folder_of_an_attachment_that_is_a_link_out_of_the_storage_is_not_followed(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "paper.pdf").touch()
+    (data_dir / "storage" / "ABCD2345").rmdir()
+    (data_dir / "storage" / "ABCD2345").symlink_to(tmp_path / "outside")
+    assert locate(data_dir, "storage:paper.pdf") == (None, Unread.OUTSIDE_LIBRARY)
+
+
+def test_a_storage_that_was_moved_to_another_disk_is_followed(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    (data_dir / "storage").rename(tmp_path / "disk")
+    (data_dir / "storage").symlink_to(tmp_path / "disk")
+    (tmp_path / "disk" / "ABCD2345" / "paper.pdf").touch()
+    file = data_dir / "storage" / "ABCD2345" / "paper.pdf"
+    assert locate(data_dir, "storage:paper.pdf") == (file, None)
+
+
 def test_a_linked_file_is_where_its_absolute_path_says(data_dir: Path, tmp_path: Path) -> None:
     file = tmp_path / "linked.pdf"
     file.touch()

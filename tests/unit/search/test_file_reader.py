@@ -10,6 +10,7 @@ from services.search.text import reader
 from services.search.text.decoding import decoded
 from services.search.text.document_text import FileText
 from services.search.text.media import Media, media_of
+from services.search.text.plain import read_plain
 from services.search.text.reader import read_file
 
 
@@ -127,7 +128,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(
             os.utime(path, ns=(version, version))
         return reader_of_plain_text(text, is_markdown=is_markdown)
 
-    reader_of_plain_text = reader.read_plain
+    reader_of_plain_text = read_plain
     monkeypatch.setattr(reader, "read_plain", interrupted)
     text = read(path, Media.TEXT)
     if changes == 1:
