@@ -209,3 +209,17 @@ async def test_documents_are_listed_by_pages_and_words_with_their_other_keys(sta
     with pytest.raises(grpc.aio.AioRpcError) as raised:
         await listed(cursor="user/NOWHERE")
     assert failure_of(raised.value).reason == "INVALID_CURSOR"
+
+
+async def test_what_the_person_wrote_comes_earlier_if_they_prefer_it(stage: Stage) -> None:
+    async def kinds(prefer: bool) -> list[int]:
+        scope = corpus.Scope(items=items("user/TEA", "user/SLEEP"), prefer_marked=prefer)
+        reply = await stage.search.SearchCorpus(
+            pb.SearchCorpusRequest(query="on sleep", scope=scope), timeout=30
+        )
+        return [hit.passage.document.kind for hit in reply.hits]
+
+    plain, preferring = await kinds(False), await kinds(True)
+    assert sorted(plain) == sorted(preferring)
+    note = corpus.DOCUMENT_KIND_NOTE
+    assert preferring.index(note) < plain.index(note)

@@ -111,7 +111,7 @@ class _PageReader:
 
     def _take_whole(self, word: str, start: int, style: Style) -> bool:
         """Take a word of one object that simply goes from left to right; whether it does."""
-        if style.quarter_turns or style.is_unseen:
+        if style.quarter_turns:
             return False
         if not style.font.plain.issuperset(word) and not self._learn(word, start, style):
             return False
@@ -120,6 +120,8 @@ class _PageReader:
             last = self._box(start + len(word) - 1)
         is_level = first[1] == last[1] and first[0] <= last[0]
         if not (is_level and self._is_on_page(first) and self._is_on_page(last)):
+            return False
+        if style.is_unseen and not (self._over_picture(first) and self._over_picture(last)):
             return False
         glyphs = Word(
             text="".join([style.font.letters[char] for char in word]),
