@@ -99,15 +99,6 @@ bench-embedding: setup ## Embedding and indexing of PDF files against sentence-t
 bench-rerank: setup ## Reranking against sentence-transformers
 	$(BIN)/python -m tests.bench.rerank
 
-bench-search: setup ## Time, memory and recall of search at 10,000 and 100,000 passages; SIZES=... for others
-	$(BIN)/python -m tests.bench.search
-
-bench-embedding: setup ## Embedding and indexing of PDF files against sentence-transformers
-	$(BIN)/python -m tests.bench.embedding
-
-bench-rerank: setup ## Reranking against sentence-transformers
-	$(BIN)/python -m tests.bench.rerank
-
 bench-offline: setup ## How often the writer without a model is right on questions of its own
 	$(BIN)/python -m tests.bench.offline_answers
 
