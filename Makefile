@@ -85,8 +85,23 @@ bench-first-answer: setup ## Start-up, first answer and memory, for docs/benchma
 bench-orchestrator: setup ## The standard turn with two pauses, and where its CPU time goes; TURNS=320 of them under load
 	TURNS=$(TURNS) $(BIN)/python -m tests.bench.orchestrator_turns
 
+bench-retrieval: setup ## Ranking on three judged collections beside BM25, vectors and their fusions; ARGS=--train
+	$(BIN)/python -m tests.bench.retrieval $(ARGS)
+
+bench-support: setup ## How far the judge of support can be trusted; ARGS=--write keeps its calibration
+	$(BIN)/python -m tests.bench.support $(ARGS)
+
 bench-sync: setup ## How fast the index follows a library of 3,000 items
 	$(BIN)/python -m tests.bench.sync
+
+bench-search: setup ## Time, memory and recall of search at 10,000 and 100,000 passages; SIZES=... for others
+	$(BIN)/python -m tests.bench.search
+
+bench-embedding: setup ## Embedding and indexing of PDF files against sentence-transformers
+	$(BIN)/python -m tests.bench.embedding
+
+bench-rerank: setup ## Reranking against sentence-transformers
+	$(BIN)/python -m tests.bench.rerank
 
 bench-offline: setup ## How often the writer without a model is right on questions of its own
 	$(BIN)/python -m tests.bench.offline_answers
@@ -102,4 +117,4 @@ bench-sse: setup ## CLIENTS=1000 event streams on one gateway, RATE=10 decisions
 help: ## Print this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: setup run proto models fmt lint types arch test test-unit test-integration test-e2e check crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-offline bench-paused bench-sse help
+.PHONY: setup run proto models fmt lint types arch test test-unit test-integration test-e2e check crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-retrieval bench-support bench-paused bench-sse help

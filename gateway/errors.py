@@ -57,6 +57,8 @@ CODE_OF_STATUS: dict[grpc.StatusCode, str] = {
     grpc.StatusCode.UNAUTHENTICATED: "UNAUTHENTICATED",
     grpc.StatusCode.RESOURCE_EXHAUSTED: "LIMIT_REACHED",
     grpc.StatusCode.UNAVAILABLE: "PEER_DOWN",
+    # A peer that stops gives up the calls in its hands, and so does one whose deadline is over.
+    grpc.StatusCode.CANCELLED: "PEER_DOWN",
     grpc.StatusCode.DEADLINE_EXCEEDED: "PEER_TIMEOUT",
 }
 # Where a client is told what to do in the terms of this wire, whatever words the service found.

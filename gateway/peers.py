@@ -9,11 +9,13 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from gateway.errors import error_of
 from services.chassis.errors import failure_of
 from services.chassis.server import OWNER_KEY
-from services.chassis.telemetry import trace_metadata
+from services.chassis.telemetry import EventLog, trace_metadata
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
 from zocrates.search.v1 import search_pb2 as search
 from zocrates.search.v1 import search_pb2_grpc as search_rpc
+
+log = EventLog(__name__)
 
 PROBE_S = 1.0
 MOST_EVENTS = 1000
@@ -28,7 +30,10 @@ async def _answer(call: Awaitable[T], peer: str) -> T:
     try:
         return await call
     except grpc.aio.AioRpcError as error:
-        raise error_of(failure_of(error), peer) from error
+        told = error_of(failure_of(error), peer)
+        if told.code == "INTERNAL":
+            log.warning("peer_failed", peer=peer, status=error.code().name, text=error.details())
+        raise told from error
 
 
 def _as(owner: str) -> tuple[tuple[str, str], ...]:

@@ -98,6 +98,7 @@ class Scope(Request):
     years: Annotated[Years, AfterValidator(_within_order)] | None = None
     items: list[ItemRef] | None = Field(default=None, max_length=500)
     saved_searches: list[CollectionPath] | None = Field(default=None, max_length=100)
+    prefer_marked: bool = False
 
 
 class TurnOptions(Request):

@@ -63,6 +63,7 @@ def scope_of(scope: wire.Scope, caller: Caller) -> corpus.Scope:
         year_to=years.last,
         items=items,
         saved_searches=_selection(scope.saved_searches),
+        prefer_marked=scope.prefer_marked,
     )
 
 

@@ -84,9 +84,8 @@ def cross_encoder_identity(name: str) -> Identity:
         model=name,
         kind=Kind.CROSS_ENCODER,
         description=(
-            f"The cross-encoder {name} reads question and text together. It was trained to "
-            "judge relevance; as a "
-            "judge of support it has not passed a calibration."
+            f"The cross-encoder {name} reads question and text together. It was trained to judge "
+            "relevance, not support."
         ),
         calibrated=False,
         share=SHARE,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from services.rerank.calibration import calibrated, load_calibrations
 from services.rerank.cross_encoder import (
     cross_encoder_identity,
     logistic,
@@ -44,8 +45,14 @@ class CrossEncoderScorer:
 
 
 def open_scorer(settings: Settings) -> Scorer:
-    """The scorer that the settings ask for; raises ModelUnusable instead of quietly taking
-    another."""
+    """The scorer that the settings ask for, with its calibration if there is one.
+
+    Raises ModelUnusable instead of quietly taking another.
+    """
+    return calibrated(_open(settings), load_calibrations())
+
+
+def _open(settings: Settings) -> Scorer:
     installed = settings.models_dir / CROSS_ENCODER_FOLDER
     if settings.model != "auto" or installed.is_dir():
         name = str(installed) if settings.model == "auto" else settings.model

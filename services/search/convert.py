@@ -51,6 +51,7 @@ def scope_of(scope: corpus.Scope) -> Scope:
             if scope.HasField("items")
             else None
         ),
+        prefer_marked=scope.prefer_marked,
         searches=_selection(scope.saved_searches) if scope.HasField("saved_searches") else None,
     )
 

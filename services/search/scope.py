@@ -18,6 +18,8 @@ class Scope:
     year_to: int | None = None
     items: frozenset[tuple[str, str]] | None = None
     """Library and key of top-level items."""
+    prefer_marked: bool = False
+    """Whether notes and marks come before passages of about equal standing; restricts nothing."""
     searches: frozenset[str] | None = None
     """`<library>/<key>` of saved searches; `Scopes` puts their items in their place."""
 

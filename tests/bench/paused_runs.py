@@ -9,8 +9,11 @@ import asyncio
 import os
 import random
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import asyncpg
 import httpx
@@ -32,6 +35,8 @@ PATIENCE_S = 1800
 # Longer than the pauses of everything that looks at the database now and then, but retention.
 QUIET_S = 5.0
 ASKED = 200
+PAGE = 20
+T = TypeVar("T")
 OWNER = (("x-zocrates-owner", "bench"),)
 
 # Each copy is a session of its own with all rows of a real run; ids of the same form.
@@ -136,27 +141,43 @@ async def ask(standing: Stand, database: asyncpg.Connection) -> None:
         timeout=60,
         trust_env=False,
     ) as http:
-        await _tell_pages(http)
+        await _tell(standing, f"listing {PAGE} sessions, one page after the other", _pages(http))
         for what, path in (
             ("reading a session", "/sessions/{0}"),
             ("reading its checkpoint", "/sessions/{0}/runs/{1}/checkpoint"),
             ("listing sessions by a part of their title", "/sessions?query=question {2}?"),
         ):
             paths = [path.format(*names, number) for number, names in enumerate(chosen)]
-            print(f"{what}: {spread([await _got(http, one) for one in paths], digits=1)}")
-        resumed = [await _resumed(http, *names) for names in chosen]
-        print(f"resuming, from the POST to its first event: {spread(resumed, digits=1)}")
+            await _tell(standing, what, _each(paths, partial(_got, http)))
+        resuming = _each(chosen, lambda names: _resumed(http, *names))
+        await _tell(standing, "resuming, from the POST to its first event", resuming)
 
 
-async def _tell_pages(http: httpx.AsyncClient) -> None:
-    cursor, seconds, listed = "", [], 0
-    while cursor is not None and len(seconds) < ASKED:
+async def _tell(standing: Stand, what: str, asking: AsyncIterator[float]) -> None:
+    before = standing.cpu_seconds()
+    seconds = [one async for one in asking]
+    after = standing.cpu_seconds()
+    spent = ", ".join(
+        f"{name} {(after[name] - before[name]) * 1000 / len(seconds):.1f}"
+        for name in ("gateway", "orchestrator", "postgres", "client")
+    )
+    print(f"{what}: {spread(seconds, digits=1)}; CPU each in ms: {spent}")
+
+
+async def _each(
+    things: Sequence[T], ask_for: Callable[[T], Awaitable[float]]
+) -> AsyncIterator[float]:
+    for one in things:
+        yield await ask_for(one)
+
+
+async def _pages(http: httpx.AsyncClient) -> AsyncIterator[float]:
+    cursor, pages = "", 0
+    while cursor is not None and pages < ASKED:
         begun = time.perf_counter()
-        reply = await http.get("/sessions", params={"limit": 20, "cursor": cursor})
-        seconds.append(time.perf_counter() - begun)
-        listed += len(reply.raise_for_status().json()["sessions"])
-        cursor = reply.json()["next_cursor"]
-    print(f"listing 20 sessions, {listed:,} one page after the other: {spread(seconds, digits=1)}")
+        reply = await http.get("/sessions", params={"limit": PAGE, "cursor": cursor})
+        yield time.perf_counter() - begun
+        cursor, pages = reply.raise_for_status().json()["next_cursor"], pages + 1
 
 
 async def _got(http: httpx.AsyncClient, path: str) -> float:

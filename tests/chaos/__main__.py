@@ -92,7 +92,7 @@ async def _rage(system: System, havoc: Havoc, seen: list[Seen], seed: int) -> bo
     limits = httpx.Limits(max_connections=None)
     async with (
         httpx.AsyncClient(
-            base_url=f"http://127.0.0.1:{system.gateway_port}",
+            base_url=f"http://127.0.0.1:{system.gateway.port}",
             headers={"X-API-Key": API_KEY},
             timeout=timeout,
             limits=limits,

@@ -54,6 +54,7 @@ class Havoc:
         at = time.monotonic() - self.begun
         await death.end()
         await asyncio.sleep(down_s)
+        # The next pause begins when all is there again: a slow machine is no proof of anything.
         await death.start()
         back = time.monotonic() - self.begun
         self.log.append(f"{at:7.2f} s  {death.name}, back at {back:.2f} s")
@@ -90,10 +91,10 @@ class Havoc:
 
     def _gateway(self) -> Death:
         gateway = self.system.gateway
-        return Death(name="gateway killed", end=gateway.kill, start=gateway.start)
+        return Death(name="gateway killed", end=gateway.kill, start=gateway.start_serving)
 
     def _orchestrator(self) -> Death:
         victim: Program = self.chance.choice(self.system.orchestrators)
         if self.chance.random() < ASKED:
-            return Death(name="orchestrator stopped", end=victim.stop, start=victim.start)
-        return Death(name="orchestrator killed", end=victim.kill, start=victim.start)
+            return Death(name="orchestrator stopped", end=victim.stop, start=victim.start_serving)
+        return Death(name="orchestrator killed", end=victim.kill, start=victim.start_serving)

@@ -12,7 +12,6 @@ from pathlib import Path
 import psutil
 
 from deploy.postgres import find_postgres
-from services.chassis.channel import open_channel
 from services.orchestrator.store.migrate import migrate
 from tests.servers import NatsServer, PostgresServer, create_database, free_port
 
@@ -31,6 +30,7 @@ class Program:
     command: tuple[str, ...]
     environment: Mapping[str, str]
     log: Path
+    port: int
     stdin: int | None = None
     stdout: int | None = None
     process: asyncio.subprocess.Process | None = None
@@ -46,6 +46,11 @@ class Program:
                 stdout=self.stdout,
                 stderr=log,
             )
+
+    async def start_serving(self) -> None:
+        """Start it, and wait until it takes connections."""
+        await self.start()
+        await asyncio.wait_for(_listening(self.port), START_S)
 
     async def kill(self) -> None:
         """End it at once."""
@@ -70,7 +75,6 @@ class System:
     stages: Program
     gateway: Program
     orchestrators: tuple[Program, ...]
-    gateway_port: int
 
     @property
     def dsn(self) -> str:
@@ -88,7 +92,7 @@ class System:
 
 def _programs(
     folder: Path, postgres: PostgresServer, nats: NatsServer, seed: int
-) -> tuple[Program, Program, tuple[Program, ...], int]:
+) -> tuple[Program, Program, tuple[Program, ...]]:
     stages_port, gateway_port = free_port(), free_port()
     ports = [free_port(), free_port()]
     stages = Program(
@@ -96,6 +100,7 @@ def _programs(
         command=("tests.chaos.stages", str(stages_port), str(seed)),
         environment={},
         log=folder / "stages.log",
+        port=stages_port,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )
@@ -111,6 +116,7 @@ def _programs(
                 **{f"ORCHESTRATOR_{peer}_TARGET": target for peer in ("SEARCH", "RERANK", "SYNTH")},
             },
             log=folder / f"orchestrator-{place}.log",
+            port=port,
         )
         for place, port in enumerate(ports, start=1)
     )
@@ -127,8 +133,9 @@ def _programs(
             "GATEWAY_KEYS": json.dumps([{"key": API_KEY, "owner": "chaos", "libraries": None}]),
         },
         log=folder / "gateway.log",
+        port=gateway_port,
     )
-    return stages, gateway, orchestrators, gateway_port
+    return stages, gateway, orchestrators
 
 
 @asynccontextmanager
@@ -145,13 +152,12 @@ async def running(folder: Path, seed: int) -> AsyncIterator[System]:
         nats = NatsServer(folder / "nats", free_port())
         nats.start()
         opened.callback(nats.kill)
-        stages, gateway, orchestrators, gateway_port = _programs(folder, postgres, nats, seed)
+        stages, gateway, orchestrators = _programs(folder, postgres, nats, seed)
         for program in (stages, *orchestrators, gateway):
             await program.start()
             opened.push_async_callback(_end, program)
-        for program in orchestrators:
-            await _serving(f"127.0.0.1:{program.environment['ORCHESTRATOR_PORT']}")
-        await asyncio.wait_for(_listening(gateway_port), START_S)
+        for program in (stages, *orchestrators, gateway):
+            await asyncio.wait_for(_listening(program.port), START_S)
         yield System(
             folder=folder,
             postgres=postgres,
@@ -159,18 +165,12 @@ async def running(folder: Path, seed: int) -> AsyncIterator[System]:
             stages=stages,
             gateway=gateway,
             orchestrators=orchestrators,
-            gateway_port=gateway_port,
         )
 
 
 async def _end(program: Program) -> None:
     if program.process is not None and program.process.returncode is None:
         await program.kill()
-
-
-async def _serving(target: str) -> None:
-    async with open_channel(target) as channel:
-        await asyncio.wait_for(channel.channel_ready(), START_S)
 
 
 async def _listening(port: int) -> None:

@@ -123,6 +123,22 @@ async def test_of_many_claimers_at_once_each_run_gets_one(database: Database) ->
     assert {run.lease.epoch for run in claimed} == {1}
 
 
+async def test_a_claim_passes_over_what_another_one_is_taking(database: Database) -> None:
+    targets = [await start_run(database) for _ in range(3)]
+    runs = Runs(database)
+    async with database.transaction() as connection:
+        await connection.execute(text("SELECT 1 FROM run FOR UPDATE"))
+        claims = [
+            asyncio.create_task(runs.claim("somebody", limit=3, lease_s=60)) for _ in range(4)
+        ]
+        # One that waited here would take afterwards what it had seen before.
+        await asyncio.wait(claims, timeout=2)
+    claimed = [run for one in await asyncio.gather(*claims) for run in one]
+    claimed += await runs.claim("somebody", limit=3, lease_s=60)
+    assert sorted(run.id for run in claimed) == sorted(one.run_id for one in targets)
+    assert {run.lease.epoch for run in claimed} == {1}
+
+
 async def test_of_turns_and_a_retry_at_once_one_becomes_active(database: Database) -> None:
     runs, control = Runs(database), Control(database)
     await connected(database)

@@ -209,3 +209,18 @@ async def test_documents_are_listed_by_pages_and_words_with_their_other_keys(sta
     with pytest.raises(grpc.aio.AioRpcError) as raised:
         await listed(cursor="user/NOWHERE")
     assert failure_of(raised.value).reason == "INVALID_CURSOR"
+
+
+async def test_what_the_person_wrote_comes_earlier_if_they_prefer_it(stage: Stage) -> None:
+    async def ranked(prefer: bool) -> dict[str, float]:
+        scope = corpus.Scope(items=items("user/TEA", "user/SLEEP"), prefer_marked=prefer)
+        request = pb.SearchCorpusRequest(query="on sleep", scope=scope)
+        reply = await stage.search.SearchCorpus(request, timeout=30)
+        scores = {hit.passage.document.document_id: hit.score for hit in reply.hits}
+        assert list(scores.values()) == sorted(scores.values(), reverse=True)
+        return scores
+
+    plain, preferring = await ranked(False), await ranked(True)
+    raised = {key for key in plain if preferring[key] > plain[key]}
+    assert raised == {"user/NOTE"}
+    assert {key: plain[key] for key in plain if key not in raised}.items() <= preferring.items()

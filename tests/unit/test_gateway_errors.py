@@ -66,6 +66,11 @@ def test_no_failure_without_a_known_reason_leaks_more_than_its_kind(
     assert error.code == CODE_OF_STATUS.get(status, "INTERNAL")
 
 
+def test_a_call_that_a_stopping_or_late_peer_gave_up_is_to_be_tried_again() -> None:
+    error = error_of(failure(grpc.StatusCode.CANCELLED, "CANCELLED"), "orchestrator")
+    assert (error.code, error.status) == ("PEER_DOWN", 503)
+
+
 def test_a_known_reason_decides_before_the_status() -> None:
     error = error_of(failure(grpc.StatusCode.UNKNOWN, "RUN_ACTIVE"), "orchestrator")
     assert (error.status, error.text, error.detail) == (

@@ -90,6 +90,10 @@ def test_notes_and_annotations_are_documents_of_their_own_kind(tmp_path: Path) -
     assert (alone.kind, alone.item_key, alone.title) == (Kind.NOTE, "NOTE", "Idea")
     assert (marked.kind, marked.item_key, marked.title) == (Kind.ANNOTATION, "ITEM", "Paper")
     assert marked.text == "Marked.\n\nWhy?"
+    assert marked.heading == "Highlight, yellow"
+    blue = replace(mark, color="#2ea8e5")
+    (changed,) = [one for one in plan(replace(records, annotations=(blue,))) if one.heading]
+    assert not compared(changed, compared(marked, "").value).same_text
     assert marked.tags == ("a", "b")
     assert marked.place is not None
     assert (marked.place.page_index, marked.place.page_label) == (3, "iv")

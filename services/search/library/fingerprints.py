@@ -74,7 +74,8 @@ def _fingerprint(planned: Planned) -> str:
     if planned.remote is not None:
         return f"{TEXT_VERSION}/{planned.remote.md5}"
     if planned.path is None:
-        told = [planned.text, repr(planned.place), repr(planned.unread), planned.detail]
+        told = [planned.text, planned.heading, repr(planned.place), repr(planned.unread)]
+        told.append(planned.detail)
         return f"{TEXT_VERSION}/{_digest(chr(0).join(told))}"
     try:
         stat = planned.path.stat()

@@ -24,6 +24,17 @@ TEXT_VERSION = 2
 NO_FILES = frozenset({LinkMode.LINKED_URL, LinkMode.EMBEDDED_IMAGE})
 NOTHING_TO_READ = "The item has no abstract and no file."
 
+COLORS = {
+    "#ffd400": "yellow",
+    "#ff6666": "red",
+    "#5fb236": "green",
+    "#2ea8e5": "blue",
+    "#a28ae5": "purple",
+    "#e56eee": "magenta",
+    "#f19837": "orange",
+    "#aaaaaa": "gray",
+}
+
 Key = tuple[str, str]
 
 
@@ -57,6 +68,8 @@ class Planned:
     remote: RemoteFile | None = None
     """The file to fetch before it can be read."""
     text: str = ""
+    heading: str = ""
+    """What kind of text it is, where the kind alone does not say it: a yellow highlight."""
     place: PagePlace | None = None
     unread: Unread | None = None
     detail: str = ""
@@ -142,6 +155,7 @@ class Planner:
                 own=attachment,
                 more_tags=one.tags,
                 text=text,
+                heading=mark_of(one.kind, one.color),
                 place=place,
             )
 
@@ -181,6 +195,7 @@ class Planner:
         path: Path | None = None,
         remote: RemoteFile | None = None,
         text: str = "",
+        heading: str = "",
         place: PagePlace | None = None,
         unread: Unread | None = None,
         detail: str = "",
@@ -207,6 +222,7 @@ class Planner:
             path=path,
             remote=remote,
             text=text,
+            heading=heading,
             place=place,
             unread=unread,
             detail=detail,
@@ -234,3 +250,9 @@ def ancestors_of(collections: Iterable[Collection]) -> Mapping[Key, frozenset[st
             current = parents.get((library, current))
         around[library, key] = frozenset(chain)
     return around
+
+
+def mark_of(kind: str, color: str) -> str:
+    """What a person calls a mark: its kind, and its colour as Zotero's menu names it."""
+    name = COLORS.get(color.lower(), color)
+    return f"{kind.capitalize()}, {name}" if name else kind.capitalize()

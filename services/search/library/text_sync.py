@@ -26,7 +26,7 @@ from services.search.text.passages import structure_plain
 BATCH_DOCUMENTS = 64
 BATCH_PASSAGES = 2_000
 BATCH_WAIT_S = 1.0
-PLAIN_TITLES = {Kind.ABSTRACT: "Abstract", Kind.ANNOTATION: "Annotation"}
+PLAIN_TITLES = {Kind.ABSTRACT: "Abstract"}
 
 
 class TextReader(Protocol):
@@ -264,7 +264,7 @@ async def _read(planned: Planned, print_: str, reader: TextReader) -> IndexedTex
         text = await reader.read(planned.path, Media(planned.kind.value), planned.document_id)
         return texts.file_text(planned, print_, text.paged, text.structured)
     if planned.text:
-        title = PLAIN_TITLES.get(planned.kind, planned.title)
+        title = planned.heading or PLAIN_TITLES.get(planned.kind, planned.title)
         structured = await asyncio.to_thread(
             structure_plain, planned.text, planned.document_id, title
         )

@@ -13,6 +13,9 @@ SPACES = frozenset("\t \u00a0\u202f\u205f\u3000") | {chr(code) for code in range
 BREAK = re.compile(f"[{''.join(sorted(SPACES | LINE_ENDS))}]")
 # Bullets of the Symbol and Wingdings fonts, the only private codes that have one known meaning.
 KNOWN_PRIVATE = {0xF0A7: "•", 0xF0B7: "•", 0xF076: "•", 0xF0D8: "•"}
+# Ligatures, Arabic letters by their place in a word, signs of vertical writing, and radicals, which
+# fonts often give instead of the ideographs that look the same.
+FORMS = ((0xFB00, 0xFDFF), (0xFE70, 0xFEFC), (0xFE10, 0xFE19), (0xFE30, 0xFE4F), (0x2F00, 0x2FDF))
 MEANINGLESS = frozenset({"Cc", "Cs", "Co", "Cn"})
 
 
@@ -28,7 +31,7 @@ def readable(code: int) -> str:
     char = chr(code)
     if unicodedata.category(char) in MEANINGLESS or code == 0xFFFD:
         return ""
-    if 0xFB00 <= code <= 0xFDFF or 0xFE70 <= code <= 0xFEFC:
+    if any(first <= code <= last for first, last in FORMS):
         return unicodedata.normalize("NFKC", char)
     return char
 

@@ -18,6 +18,8 @@ MOST_CHARACTERS = 200_000
 SCAN_SHARE = 0.5
 # A picture that covers less of the page than this is no scan of text.
 SMALLEST_SCAN = 0.1
+# The direction that vertical writing is turned by: from top to bottom, lines from the right.
+VERTICAL = 3
 
 
 def read_page(page: Any) -> PageContent:
@@ -45,12 +47,16 @@ class _PageReader:
         self._sizes = {0: 0, 1: 0, 2: 0, 3: 0}
         self._characters = 0
         self._unmapped = 0
+        self._downward = 0
+        self._is_vertical = False
+        self._before: Box = (0.0, 0.0, 0.0, 0.0)
 
     def read(self) -> PageContent:
         """The page; words are taken whole where they can be, since every call costs."""
         codes = self._codes()
         self._take_words(codes)
-        if self._hide_unseen():
+        self._is_vertical = self._downward > self._characters // 2
+        if self._hide_unseen() or self._is_vertical:
             self._builders.clear()
             self._sizes = {0: 0, 1: 0, 2: 0, 3: 0}
             self._characters = self._unmapped = 0
@@ -77,7 +83,11 @@ class _PageReader:
             if start < end:
                 self._take_word(codes, start, end)
             for builder in self._builders.values():
-                builder.line_end() if codes[end : end + 1] in LINE_ENDS else builder.space()
+                # In vertical lines pdfium takes every step down for the end of one.
+                if self._is_vertical or codes[end : end + 1] in LINE_ENDS:
+                    builder.line_end()
+                else:
+                    builder.space()
             start = end + 1
 
     def _codes(self) -> str:
@@ -111,7 +121,7 @@ class _PageReader:
 
     def _take_whole(self, word: str, start: int, style: Style) -> bool:
         """Take a word of one object that simply goes from left to right; whether it does."""
-        if style.quarter_turns or style.is_unseen:
+        if style.quarter_turns or self._is_vertical:
             return False
         if not style.font.plain.issuperset(word) and not self._learn(word, start, style):
             return False
@@ -120,6 +130,8 @@ class _PageReader:
             last = self._box(start + len(word) - 1)
         is_level = first[1] == last[1] and first[0] <= last[0]
         if not (is_level and self._is_on_page(first) and self._is_on_page(last)):
+            return False
+        if style.is_unseen and not (self._over_picture(first) and self._over_picture(last)):
             return False
         glyphs = Word(
             text="".join([style.font.letters[char] for char in word]),
@@ -162,13 +174,24 @@ class _PageReader:
             self._unmapped += 1
             return
         turns = style.quarter_turns
-        self._sizes[turns] += 1
-        if turns:
+        if self._is_vertical and not turns:
+            # The same as a line turned clockwise: on along the sheet, the next one to the left.
+            turns = VERTICAL
+            x0, x1, y = -box[3], -box[1], (box[0] + box[2]) / 2
+        elif turns:
             x0, x1, y = _upright(box, self._origin(index), turns)
         else:
+            self._downward += self._is_below(box, style.size)
             x0, x1, y = box[0], box[2], self._base_line(index, style, box)
+        self._sizes[turns] += 1
         for letter in letters:
             self._builder(turns).add(letter, x0, x1, y, style.size, style.font.bold)
+
+    def _is_below(self, box: Box, size: float) -> bool:
+        """Whether the character stands right below the one before it, as in vertical writing."""
+        before, self._before = self._before, box
+        step = before[3] - box[3]
+        return 0.6 * size < step < 1.8 * size and abs(box[0] - before[0]) < 0.3 * size
 
     def _builder(self, turns: int) -> FragmentBuilder:
         builder = self._builders.get(turns)

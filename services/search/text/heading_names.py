@@ -42,7 +42,16 @@ agradecimientos, resumo, introdução, metodologia, discussão, conclusão, conc
 аннотация, введение, методы, результаты, обсуждение, заключение, выводы, благодарности,
 摘要, 引言, 绪论, 背景, 方法, 结果, 讨论, 结论, 致谢, 附录,
 要旨, 要約, はじめに, 序論, 結果, 考察, 結論, おわりに, 謝辞, 付録,
-الملخص, مقدمة, المقدمة, المنهجية, النتائج, المناقشة, الخاتمة
+초록, 요약, 서론, 이론적 배경, 연구 방법, 방법, 결과, 연구 결과, 논의, 결론, 감사의 글, 부록,
+الملخص, ملخص, مقدمة, المقدمة, المنهجية, منهجية البحث, النتائج, المناقشة, الخاتمة, شكر وتقدير,
+چکیده, مقدمه, روش, روش‌ها, یافته‌ها, نتایج, بحث, نتیجه‌گیری,
+תקציר, מבוא, רקע, שיטה, שיטות, תוצאות, ממצאים, דיון, מסקנות, סיכום, תודות, נספח,
+анотація, вступ, методи, результати дослідження, обговорення, висновки, подяка,
+streszczenie, wstęp, wprowadzenie, metody, wyniki, dyskusja, wnioski, podsumowanie,
+riassunto, introduzione, metodi, risultati, discussione, conclusioni, ringraziamenti,
+samenvatting, inleiding, methode, resultaten, discussie, conclusie, dankwoord,
+sammanfattning, inledning, metod, resultat, slutsatser, özet, giriş, yöntem, bulgular, tartışma,
+sonuç, sonuçlar, περίληψη, εισαγωγή, μέθοδος, αποτελέσματα, συζήτηση, συμπεράσματα
 """
 REFERENCES = """
 references, reference, bibliography, literature cited, works cited, references and notes,
@@ -51,12 +60,16 @@ cited literature, sources, literatur, literaturverzeichnis, quellen, référence
 références bibliographiques, bibliographie, referencias, referencias bibliográficas,
 bibliografía, referências, referências bibliográficas, bibliografia,
 riferimenti bibliografici, literatuur, литература, список литературы, библиография,
-источники, 参考文献, 引用文献, 文献, 参考资料, 參考文獻, 참고문헌, المراجع, المصادر, ביבליוגרפיה
+источники, 参考文献, 引用文献, 文献, 参考资料, 參考文獻, 참고문헌, 참고 문헌, 引用・参考文献,
+المراجع, المصادر, قائمة المراجع, المصادر والمراجع, منابع,
+ביבליוגרפיה, מקורות, רשימת מקורות, література, список літератури, список использованной литературы,
+список использованных источников, literatura, kaynakça, kaynaklar, referenser, källförteckning,
+βιβλιογραφία, αναφορές
 """
 
 
 def _names(listed: str) -> frozenset[str]:
-    return frozenset(" ".join(name.split()) for name in listed.split(","))
+    return frozenset(" ".join(name.split()).casefold() for name in listed.split(","))
 
 
 REFERENCE_NAMES = _names(REFERENCES)

@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import pytest
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 
 from services.search.library.records import Unread
 from services.search.text.document_text import PagedText
 from services.search.text.pdf import read_pdf
+from tests.fixtures.printed_paper import printed_paper
 from tests.fixtures.written_pdf import WrittenPdf, visual
 
 ARABIC = (
@@ -24,6 +27,7 @@ HINDI = ("सीखने के बाद की नींद याददा�
 KOREAN = ("학습 후의 수면은 기억을 보호하는 것으로 알려져 있다. 본", "연구에서는 조사하였다.")
 JAPANESE = ("学習の後の睡眠は記憶を守ることが知られている。本研究では、", "夜間の睡眠を調べた。")
 CHINESE = ("学习之后的睡眠可以保护记忆，本研究考察了四十名被试的睡", "眠与记忆之间的关系。")
+RADICALS = ("\u2f00\u2f47の\u2f49は\u2f60い。",)
 LIGATURES = ("The \ufb01rst \ufb02ow of e\ufb03cient co\ufb00ee.",)
 
 
@@ -51,14 +55,24 @@ def test_text_from_the_right_is_in_writing_order(tmp_path: Path, lines: tuple[st
         (KOREAN, " ".join(KOREAN)),
         (JAPANESE, "".join(JAPANESE)),
         (CHINESE, "".join(CHINESE)),
+        (RADICALS, "一日の月は瓜い。"),
         (LIGATURES, "The first flow of efficient coffee."),
     ],
-    ids=["russian", "french", "hindi", "korean", "japanese", "chinese", "ligatures"],
+    ids=["russian", "french", "hindi", "korean", "japanese", "chinese", "radicals", "ligatures"],
 )
 def test_text_from_the_left_is_whole(tmp_path: Path, lines: tuple[str, ...], text: str) -> None:
     pdf = WrittenPdf()
     pdf.page().lines(60, 700, lines)
     assert words(read(tmp_path, pdf)) == [text]
+
+
+def test_vertical_writing_is_read_line_by_line_from_the_right(tmp_path: Path) -> None:
+    font = UnicodeCIDFont("HeiseiMin-W3", isVertical=True)
+    pdfmetrics.registerFont(font)
+    paper = printed_paper(tmp_path / "vertical.pdf")
+    for number, line in enumerate(JAPANESE):
+        paper.line(500 - 20 * number, 780, line, 12, font.fontName)
+    assert words(read_pdf(paper.save())) == ["".join(JAPANESE)]
 
 
 @pytest.mark.parametrize(

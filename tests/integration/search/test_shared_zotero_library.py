@@ -8,8 +8,14 @@ from typing import Any
 import pytest
 
 from services.search.library.attachment_paths import Folders
+from services.search.library.fingerprints import same_file
+from services.search.library.folding import fold
+from services.search.library.local_api import LocalApi
+from services.search.library.object_cache import ObjectCache
 from services.search.library.records import LibraryRecords, LinkMode, Unread
 from services.search.library.sqlite_snapshot import read_database
+from tests.fakes.zotero_api import ZoteroApi, serving_api
+from tests.fixtures.told_library import Told
 
 Json = dict[str, Any]
 LINK_MODES = {
@@ -156,3 +162,43 @@ def test_every_annotation_keeps_its_mark_and_its_page(
         )
         assert annotation.page_index == json.loads(data["annotationPosition"])["pageIndex"]
     assert any(a.page_label != str((a.page_index or 0) + 1) for a in records.annotations)
+
+
+async def test_what_zotero_said_over_its_interface_is_the_library_in_its_database(
+    records: LibraryRecords, shared: Path, tmp_path: Path
+) -> None:
+    original = shared / "data" / "zotero-11-library"
+
+    def recorded(name: str) -> tuple[Json, ...]:
+        return tuple(json.loads((original / "local_api" / f"{name}.json").read_text("utf-8")))
+
+    api = ZoteroApi(
+        [
+            Told(
+                "user",
+                "My Library",
+                (*recorded("items"), *recorded("trash")),
+                recorded("collections"),
+                recorded("searches"),
+            )
+        ],
+        "11",
+        # Where its files are is not where they were when it spoke.
+        data_dir=next(one.path.parents[2] for one in records.attachments if one.path),
+    )
+    async with serving_api(api) as server:
+        source = LocalApi(server, data_dir=None, base_folder=None, cache=ObjectCache(None))
+        told = await source.read()
+        await source.aclose()
+    for part in ("libraries", "items", "attachments", "notes", "annotations", "collections"):
+        assert getattr(told, part) == getattr(records, part), part
+
+
+def test_the_record_that_is_there_twice_is_folded(records: LibraryRecords) -> None:
+    folded = fold(records, same_file)
+    assert len(folded.records.items) == 57
+    ((library, key),) = folded.aliases
+    assert library == "user"
+    titles = [item.title for item in records.items]
+    (gone,) = [item for item in records.items if item.key == key]
+    assert titles.count(gone.title) == 2

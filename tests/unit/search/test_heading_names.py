@@ -42,7 +42,17 @@ def test_a_name_stands_without_its_number(title: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     "title",
-    ["References", "7 REFERENCES", "Literatur", "参考文献", "Список литературы", "المراجع"],
+    [
+        "References",
+        "7 REFERENCES",
+        "Literatur",
+        "参考文献",
+        "참고문헌",
+        "Список литературы",
+        "المراجع",
+        "ביבליוגרפיה",
+        "Βιβλιογραφία",
+    ],
 )
 def test_reference_lists_are_known_in_many_languages(title: str) -> None:
     assert is_reference_list(title)
@@ -53,3 +63,8 @@ def test_reference_lists_are_known_in_many_languages(title: str) -> None:
 def test_other_titles_are_no_lists_and_not_known(title: str) -> None:
     assert not is_reference_list(title)
     assert not is_known(title)
+
+
+@pytest.mark.parametrize("title", ["2. Μέθοδος", "초록", "מבוא", "نتایج", "Wstęp", "Özet"])
+def test_sections_are_known_in_many_languages(title: str) -> None:
+    assert is_known(title)
