@@ -100,8 +100,8 @@ CLAIM = text("""
                    lease_until = clock_timestamp() + make_interval(secs => :lease_s),
                    version = version + 1
     FROM due WHERE run.id = due.id
-    RETURNING run.id, session_id, ordinal, prompt, active_items, scope, options, ceilings, stage, pass,
-              lease_epoch, last_sequence, usage, trace, create_time, is_pausing
+    RETURNING run.id, session_id, ordinal, prompt, active_items, scope, options, ceilings, stage,
+              pass, lease_epoch, last_sequence, usage, trace, create_time, is_pausing
 """)
 RENEW = text("""
     UPDATE run SET lease_until = clock_timestamp() + make_interval(secs => :lease_s)
