@@ -28,7 +28,9 @@ PROBES = (
 )
 
 
-def save_cross_encoder(name_or_path: str, models: Path) -> str:
+def save_cross_encoder(
+    name_or_path: str, models: Path, *, least_correlation: float = LEAST_CORRELATION
+) -> str:
     """Save a sentence-transformers cross-encoder into the models folder; returns the line."""
     from sentence_transformers import CrossEncoder
 
@@ -41,12 +43,12 @@ def save_cross_encoder(name_or_path: str, models: Path) -> str:
         ) from error
     with replacing(target) as folder:
         model.save_pretrained(str(folder))
-        why_not = _add_network(model, name_or_path, folder)
+        why_not = _add_network(model, name_or_path, folder, least_correlation)
     line = f"Cross-encoder {name_or_path} saved to {target}"
     return f"{line}; it needs torch to run: {why_not}" if why_not else f"{line}, with its network"
 
 
-def _add_network(model: Any, name: str, folder: Path) -> str:
+def _add_network(model: Any, name: str, folder: Path, least_correlation: float) -> str:
     """Write the network beside the model, or nothing; returns why it was not written."""
     if model.config.model_type != "bert" or model.num_labels != 1:
         return f"models of type {model.config.model_type!r} are not exported"
@@ -58,7 +60,7 @@ def _add_network(model: Any, name: str, folder: Path) -> str:
     except (RuntimeError, ValueError, TypeError) as error:
         (folder / NETWORK).unlink(missing_ok=True)
         return f"the export failed ({error})"
-    if correlation < LEAST_CORRELATION:
+    if correlation < least_correlation:
         (folder / NETWORK).unlink()
         return f"the scores of its network differ (correlation {correlation:.3f})"
     manifest = {"model": name, "max_tokens": _max_tokens(model), "precision": EIGHT_BIT}

@@ -10,7 +10,8 @@ from services.chassis.telemetry import EventLog
 from services.search.encoder import Encoder, EncoderUnusable, encoder_threads, load_encoder
 from services.search.encoder_lanes import EncoderLanes, encoder_lanes
 from services.search.engine import Engine
-from services.search.index import Index, local_folder, open_index
+from services.search.index import Index, open_index
+from services.search.index_tables import local_folder
 from services.search.index_writer import IndexWriter
 from services.search.library.embedding import Embedder
 from services.search.library.librarian import Librarian, NoLibrarian

@@ -15,8 +15,9 @@ from services.search.index_rows import Documents
 if TYPE_CHECKING:
     from lancedb.table import AsyncTable
 
-# Readers in other processes may still be at a version that is this old.
-KEPT_VERSIONS = timedelta(minutes=10)
+# A query in another process ends within 20 s and the next one looks for the newest version; the
+# rest is for clocks that differ. Each fold leaves a copy for so long.
+KEPT_VERSIONS = timedelta(minutes=2)
 # Each commit adds a file that every search opens, and rows that no index covers. Folding them in
 # writes large parts of a table anew, and what it replaces is kept for a while: at every small
 # commit it would cost more than it saves.

@@ -201,7 +201,9 @@ async def measured(kind: str) -> AsyncIterator[Row]:
             if kind != "web":
                 new = [await found_after(stage, folder, n, add) for n in range(REPEATS)]
                 yield Row(f"{kind}: new paper of {PAGES} pages, word to first hit", new)
-            again = len(encoder.texts) - len(set(encoder.texts))
+            # A passage is embedded under its title; queries stand alone.
+            passages = [text for text in encoder.texts if "\n" in text]
+            again = len(passages) - len(set(passages))
             print(f"{kind}: texts embedded twice: {again}", file=sys.stderr)
 
 

@@ -64,13 +64,14 @@ async def search_stage(
     sources: FakeSources | None = None,
     readers: int = 2,
     open_reader: OpenReader | None = None,
+    threads: int = 1,
 ) -> AsyncIterator[Stage]:
     """The real index, engine, sync and servicers; only library, reader and model are the test's."""
     chosen = encoder or WordEncoder()
     pages = reader or FormFeedReader()
     async with (
         open_index(str(folder), cache_bytes=1 << 24) as index,
-        encoder_lanes(chosen) as lanes,
+        encoder_lanes(chosen, threads=threads) as lanes,
     ):
         writer = IndexWriter(index)
         engine, scopes = Engine(index, lanes), Scopes(index)

@@ -189,7 +189,8 @@ async def test_a_command_that_is_too_late_says_who_decided_also_when_the_run_is_
     when = AT.ToDatetime(tzinfo=UTC).astimezone()
     assert str(late.value) == (
         "The session waits for no decision: its last run is completed.\n"
-        f"The checkpoint was answered already: bob chose to synthesize at {when:%H:%M:%S on %Y-%m-%d}."
+        "The checkpoint was answered already: bob chose to synthesize at "
+        f"{when:%H:%M:%S on %Y-%m-%d}."
         f"\nSee it with: zocrates sessions {run.session_id}"
     )
 

@@ -45,7 +45,8 @@ async def test_a_bad_number_in_the_configuration_is_one_sentence(config: Path) -
     )
     assert code == 2
     assert said == (
-        f"In the configuration file {str(config)!r}: search_harness.max_retrieval_tools must be a whole number from 1 to 1000, not 0."
+        f"In the configuration file {str(config)!r}: "
+        "search_harness.max_retrieval_tools must be a whole number from 1 to 1000, not 0."
     )
 
 

@@ -212,14 +212,15 @@ async def test_documents_are_listed_by_pages_and_words_with_their_other_keys(sta
 
 
 async def test_what_the_person_wrote_comes_earlier_if_they_prefer_it(stage: Stage) -> None:
-    async def kinds(prefer: bool) -> list[int]:
+    async def ranked(prefer: bool) -> dict[str, float]:
         scope = corpus.Scope(items=items("user/TEA", "user/SLEEP"), prefer_marked=prefer)
-        reply = await stage.search.SearchCorpus(
-            pb.SearchCorpusRequest(query="on sleep", scope=scope), timeout=30
-        )
-        return [hit.passage.document.kind for hit in reply.hits]
+        request = pb.SearchCorpusRequest(query="on sleep", scope=scope)
+        reply = await stage.search.SearchCorpus(request, timeout=30)
+        scores = {hit.passage.document.document_id: hit.score for hit in reply.hits}
+        assert list(scores.values()) == sorted(scores.values(), reverse=True)
+        return scores
 
-    plain, preferring = await kinds(False), await kinds(True)
-    assert sorted(plain) == sorted(preferring)
-    note = corpus.DOCUMENT_KIND_NOTE
-    assert preferring.index(note) < plain.index(note)
+    plain, preferring = await ranked(False), await ranked(True)
+    raised = {key for key in plain if preferring[key] > plain[key]}
+    assert raised == {"user/NOTE"}
+    assert {key: plain[key] for key in plain if key not in raised}.items() <= preferring.items()

@@ -181,8 +181,8 @@ class Machine(Scene):
     # Controlling
 
     @precondition(lambda self: self.runs)
-    @rule(data=st.data())
-    def pause(self, data: st.DataObject) -> None:
+    @rule(data=st.data(), goes_on=st.booleans())
+    def pause(self, data: st.DataObject, goes_on: bool) -> None:
         """Stop before the next step."""
         model = data.draw(st.sampled_from(list(self.runs.values())))
         pausing = Pausing(self.database).pause(model.target)
@@ -192,6 +192,9 @@ class Machine(Scene):
         elif model.state in PAUSES_LATER and not model.is_pausing:
             self.wait(pausing)
             model.is_pausing = True
+            self.rows_agree_with_the_model()
+            if goes_on:
+                self.go_on(times=2, has_gaps=True)
         else:
             self.refused(NotInThisState, pausing)
 

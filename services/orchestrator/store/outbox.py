@@ -19,16 +19,18 @@ class Parcel:
     trace: Mapping[str, str]
 
 
+# Chosen once, before the update, as in the claim of work.
 CLAIM = text("""
-    UPDATE run SET relay_owner = :owner,
-                   relay_until = clock_timestamp() + make_interval(secs => :lease_s)
-    WHERE id IN (
+    WITH due AS MATERIALIZED (
         SELECT id FROM run
         WHERE relay_due AND NOT (id = ANY(:held))
           AND (relay_owner IS NULL OR relay_owner = :owner OR relay_until < clock_timestamp())
         ORDER BY create_time LIMIT :limit FOR UPDATE SKIP LOCKED
     )
-    RETURNING id, session_id, published_sequence, trace
+    UPDATE run SET relay_owner = :owner,
+                   relay_until = clock_timestamp() + make_interval(secs => :lease_s)
+    FROM due WHERE run.id = due.id
+    RETURNING run.id, session_id, published_sequence, trace
 """)
 UNPUBLISHED = text("""
     SELECT event.run_id, sequence, time, type, payload

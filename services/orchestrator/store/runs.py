@@ -71,18 +71,21 @@ NEW_RUN = text("""
     SELECT begun.id, told.place, told.event ->> 'type', told.event -> 'payload', clock_timestamp()
     FROM begun, jsonb_array_elements(CAST(:events AS jsonb)) WITH ORDINALITY AS told(event, place)
 """)
+# The due runs are chosen once, before the update: a subquery would be asked again for every row in
+# some plans, skip what it has locked, and so go beyond the limit.
 CLAIM = text("""
-    UPDATE run SET state = :running, lease_owner = :owner, lease_epoch = lease_epoch + 1,
-                   lease_until = clock_timestamp() + make_interval(secs => :lease_s),
-                   version = version + 1
-    WHERE id IN (
+    WITH due AS MATERIALIZED (
         SELECT id FROM run
         WHERE state IN ('QUEUED', 'RUNNING') AND schema_version <= :schema_version
           AND (state = 'QUEUED' OR lease_until < clock_timestamp())
           AND NOT (id = ANY(:held))
         ORDER BY create_time LIMIT :limit FOR UPDATE SKIP LOCKED
     )
-    RETURNING id, session_id, ordinal, prompt, active_items, scope, options, ceilings, stage, pass,
+    UPDATE run SET state = :running, lease_owner = :owner, lease_epoch = lease_epoch + 1,
+                   lease_until = clock_timestamp() + make_interval(secs => :lease_s),
+                   version = version + 1
+    FROM due WHERE run.id = due.id
+    RETURNING run.id, session_id, ordinal, prompt, active_items, scope, options, ceilings, stage, pass,
               lease_epoch, last_sequence, usage, trace, create_time, is_pausing
 """)
 RENEW = text("""
