@@ -1,7 +1,10 @@
 """The base of every process's settings: read once from the environment, frozen, passed in."""
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+import sys
+from typing import TypeVar
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 """The largest gRPC message that servers and channels accept."""
@@ -23,3 +26,22 @@ def environment_names(settings: type[ProcessSettings]) -> list[str]:
     """The environment variables that a settings class reads, for documentation and tests."""
     prefix = str(settings.model_config.get("env_prefix", ""))
     return [f"{prefix}{name}".upper() for name in settings.model_fields]
+
+
+Process = TypeVar("Process", bound=ProcessSettings)
+
+
+def read_settings(settings: type[Process]) -> Process:
+    """The settings from the environment; for those that cannot be used a sentence each and exit
+    code 2, which a supervisor takes for a refusal and not for a death."""
+    prefix = str(settings.model_config.get("env_prefix", "")).rstrip("_")
+    try:
+        return settings()
+    except ValidationError as error:
+        for problem in error.errors(include_url=False, include_input=False):
+            name = "_".join(str(part) for part in (prefix, *problem["loc"])).upper()
+            text = str(problem["msg"]).removeprefix("Value error, ")
+            print(f"{name}: {text}." if problem["loc"] else f"{text}.", file=sys.stderr)
+    except SettingsError as error:
+        print(f"A setting {prefix}_… is no valid JSON: {error}.", file=sys.stderr)
+    raise SystemExit(2)

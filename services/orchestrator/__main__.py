@@ -3,10 +3,9 @@
 import asyncio
 import sys
 
-from pydantic import ValidationError
-
 from services.chassis import server
 from services.chassis.server import PortTaken
+from services.chassis.settings import read_settings
 from services.chassis.telemetry import telemetry
 from services.orchestrator import process
 from services.orchestrator.ceilings import BadNumber, harness_from
@@ -16,14 +15,9 @@ from services.orchestrator.store.schema import WrongSchema
 
 def main() -> int:
     """Run until asked to stop; a setting that cannot be used is one sentence and exit code 2."""
+    settings = read_settings(Settings)
     try:
-        settings = Settings()
         harness = harness_from(read_config(settings.config_file))
-    except ValidationError as error:
-        for problem in error.errors(include_url=False, include_input=False):
-            name = "_".join(str(part) for part in problem["loc"]).upper()
-            print(f"ORCHESTRATOR_{name}: {problem['msg']}.", file=sys.stderr)
-        return 2
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2

@@ -5,6 +5,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from services.chassis.server import run, serve
+from services.chassis.settings import read_settings
 from services.chassis.telemetry import telemetry
 from services.rerank.batching import batching
 from services.rerank.model import open_scorer
@@ -33,7 +34,7 @@ async def main(settings: Settings, scorer: Scorer, stop: asyncio.Event) -> None:
 
 
 if __name__ == "__main__":
-    settings = Settings()
+    settings = read_settings(Settings)
     with telemetry("rerank", settings.log_level):
         try:
             scorer = open_scorer(settings)

@@ -2,9 +2,8 @@
 
 import sys
 
-from pydantic import ValidationError
-
 from services.chassis.server import PortTaken, run
+from services.chassis.settings import read_settings
 from services.chassis.telemetry import telemetry
 from services.search.assembly import serve_search
 from services.search.encoder import EncoderUnusable
@@ -14,13 +13,7 @@ from services.search.settings import Settings
 
 def main() -> int:
     """Run until asked to stop; what makes that impossible is one sentence."""
-    try:
-        settings = Settings()
-    except ValidationError as error:
-        for problem in error.errors(include_url=False, include_input=False):
-            name = "_".join(str(part) for part in problem["loc"]).upper()
-            print(f"SEARCH_{name}: {problem['msg']}.", file=sys.stderr)
-        return 2
+    settings = read_settings(Settings)
     code = 0
     with telemetry("search", settings.log_level):
         try:

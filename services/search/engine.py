@@ -15,6 +15,7 @@ from services.search.fusion import (
     Fused,
     at_most,
     fuse,
+    with_firsts,
 )
 from services.search.index import Index
 from services.search.index_rows import Documents, Found, IndexedDocument, IndexedPassage, Kind
@@ -132,9 +133,10 @@ class Engine:
         )
         looked_up = await self._cosines(encoder, query, by_words, by_vector)
         weight = VECTOR_WEIGHT if is_mostly_latin(text) else VECTOR_WEIGHT_ELSEWHERE
-        ranked = _ranked(
+        fused = _ranked(
             by_words, by_vector, looked_up, weight, marked=marked, alone=len(within) == 1
         )
+        ranked = with_firsts(fused, limit)
         cosines = {(one.passage_id, one.mark): one.score for one in (*looked_up, *by_vector)}
         hits: list[ScoredPassage] = []
         # A vector may belong to a passage that was just replaced; then the next candidates follow.

@@ -1,6 +1,6 @@
 """One ranking out of two: the words of a query, and its meaning."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, TypeVar
@@ -58,6 +58,21 @@ def fuse(
         for passage_id, places in ranks.items()
     ]
     return sorted(fused, key=lambda one: (-one.score, tie(one.passage_id)))
+
+
+def with_firsts(ranked: Sequence[Fused], limit: int) -> list[Fused]:
+    """The ranking with the first of each list among the first `limit`, if there is room for both.
+
+    What one measure alone holds for the nearest may be just what the other is blind to; and whoever
+    asks how near the library comes to a question must see it.
+    """
+    if limit <= len((WORDS, VECTORS)):
+        return list(ranked)
+    firsts = {one.passage_id for one in ranked if 1 in one.ranks.values()}
+    room = limit - len(firsts)
+    others = [one.passage_id for one in ranked if one.passage_id not in firsts][:room]
+    chosen = firsts.union(others)
+    return sorted(ranked, key=lambda one: one.passage_id not in chosen)
 
 
 def at_most(limit: int, of: Callable[[T], str], ranked: Iterable[T]) -> list[T]:

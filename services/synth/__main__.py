@@ -4,6 +4,7 @@ import asyncio
 import sys
 
 from services.chassis.server import run, serve
+from services.chassis.settings import read_settings
 from services.chassis.telemetry import telemetry
 from services.synth.assembly import Appointments, appoint, open_minds
 from services.synth.choice import UnusableChoice
@@ -23,10 +24,11 @@ async def main(settings: Settings, appointed: Appointments, stop: asyncio.Event)
 
 
 if __name__ == "__main__":
-    settings = Settings()
+    settings = read_settings(Settings)
     try:
         appointed = appoint(settings)
     except UnusableChoice as unusable:
-        sys.exit(f"SYNTH_MODEL: {unusable}")
+        print(f"SYNTH_MODEL: {unusable}", file=sys.stderr)
+        sys.exit(2)
     with telemetry("synth", settings.log_level):
         run(lambda stop: main(settings, appointed, stop))

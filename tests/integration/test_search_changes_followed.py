@@ -9,11 +9,12 @@ import grpc
 import pytest
 
 from services.chassis.errors import failure_of
-from services.search.library.records import RemoteFile
+from services.search.library.records import Creator, RemoteFile
 from services.search.library.source import SourceUnreachable
 from services.search.library_state import LibraryState, Unfinished
 from tests.fakes.search_library import FakeSource, FakeSources, FormFeedReader, Shelf
 from tests.fakes.search_stage import Stage, search_stage
+from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.search.v1 import search_pb2 as pb
 
 DEADLINE_S = 30.0
@@ -212,3 +213,25 @@ async def test_word_of_a_change_that_cannot_be_followed_is_not_followed_for_ever
                 await second.synced()
             assert second.sync.running is None
             assert "Another process" in second.sync.last_error
+
+
+async def test_odd_keys_and_names_of_any_script_are_keys_and_names(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    keys = ["it's", 'a "b"', "ключ", "a/b", "..", "睡眠", "%_", "a b\tc"]
+    for number, key in enumerate(keys):
+        creator = Creator(role="author", given="", family=f"李雷 {key}")
+        title = f"Studie über {key} Nummer{number}"
+        shelf.item(key, title, abstract=f"Abstract{number}.", creators=(creator,))
+    async with search_stage(tmp_path / "index", FakeSource(records=shelf.records)) as stage:
+        assert (await stage.synced())[-1].phase == pb.SYNC_PHASE_DONE
+        assert (await status(stage)).counts.items == len(keys)
+        for number, key in enumerate(keys):
+            scope = corpus.Scope(
+                items=corpus.ItemSelection(items=[corpus.ItemRef(library="user", key=key)])
+            )
+            (hit,) = await stage.hits(f"Abstract{number}", scope=scope)
+            document = hit.passage.document
+            assert document.item.key == key
+            assert list(document.creators) == [f"李雷 {key}"]
+            read = pb.ReadDocumentRequest(document_id=document.document_id)
+            assert (await stage.search.ReadDocument(read, timeout=30)).passages

@@ -173,6 +173,6 @@ def test_a_choice_that_cannot_be_used_is_refused_with_one_sentence(
         timeout=60,
         check=False,
     )
-    assert result.returncode == 1
+    assert result.returncode == 2
     (sentence,) = result.stderr.splitlines()
     assert sentence.startswith(complaint)

@@ -23,6 +23,8 @@ def test_a_setting_that_cannot_be_used_is_named(
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert main() == 2
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
     [line] = capsys.readouterr().err.splitlines()
     assert said in line

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.search.fusion import VECTOR_WEIGHT, Fused, at_most, fuse
+from services.search.fusion import VECTOR_WEIGHT, Fused, at_most, fuse, with_firsts
 
 W = VECTOR_WEIGHT
 
@@ -52,6 +52,18 @@ def test_equal_scores_are_ordered_by_the_tie() -> None:
     fused = fuse({"a": 1.0, "b": 1.0}, {}, tie=lambda one: {"a": 2, "b": 1}[one])
     assert order(fused) == ["b", "a"]
     assert fused[0].ranks == {"bm25": 1}
+
+
+def test_the_first_of_each_list_is_among_the_first_of_the_ranking() -> None:
+    words = {"a": 9.0, "b": 8.9, "c": 8.8, "d": 8.7}
+    cosines = {"b": 0.59, "c": 0.58, "d": 0.57, "far": 0.6, "a": 0.5}
+    fused = fuse(words, cosines, tie=str)
+    assert order(fused) == ["b", "c", "d", "a", "far"]
+    assert order(with_firsts(fused, 3)) == ["b", "a", "far", "c", "d"]
+    assert order(with_firsts(fused, 4)) == ["b", "c", "a", "far", "d"]
+    assert order(with_firsts(fused, 5)) == order(fused)
+    assert order(with_firsts(fused, 2)) == order(fused)
+    assert with_firsts([], 8) == []
 
 
 def test_only_the_first_of_each_kind_stay() -> None:

@@ -100,7 +100,8 @@ def _attachments(
     kept: list[Attachment] = []
     copies: dict[ItemKey, str] = {}
     by_item: dict[ItemKey, list[Attachment]] = defaultdict(list)
-    for one in attachments:
+    # Of several copies the one of the record that stays is kept.
+    for one in sorted(attachments, key=lambda one: (one.library, one.parent_key) in aliases):
         moved = _moved(one, aliases)
         item = moved.library, moved.parent_key or ""
         if item in folded:
@@ -112,7 +113,7 @@ def _attachments(
                 continue
             by_item[item].append(moved)
         kept.append(moved)
-    return tuple(kept), copies
+    return tuple(sorted(kept, key=lambda one: (one.library, one.key))), copies
 
 
 def _is_copy(one: Attachment, other: Attachment, same_file: SameFile) -> bool:

@@ -22,7 +22,7 @@ from services.search.library.folding import fold
 from services.search.library.librarian import Origin, Wish
 from services.search.library.progress import Board, Phase, Progress
 from services.search.library.records import LibraryRecords
-from services.search.library.source import LibrarySource
+from services.search.library.source import LibrarySource, NoSource
 from services.search.library.text_sync import TextSync
 from services.search.library.writer_lock import WriterLock
 from services.search.library_state import LibraryState, SourceChoice, Unfinished
@@ -87,6 +87,7 @@ class LibrarySync:
         self._is_notified = False
         self._was_told = False
         self._requested = asyncio.Event()
+        self._is_open = asyncio.Event()
         self._seen: Hashable = None
         self.last_error = ""
 
@@ -111,6 +112,10 @@ class LibrarySync:
 
     async def sync(self, wish: Wish) -> AsyncIterator[Progress]:
         """Sync, or join the sync that runs, and tell its progress; raises what made it fail."""
+        await self._is_open.wait()
+        if isinstance(self._source, NoSource):
+            # Nothing to wait for: refused at once, and not as the end of a sync.
+            await self._source.read()
         boards = [self._request(wish)]
         while boards:
             board = boards.pop()
@@ -144,6 +149,7 @@ class LibrarySync:
     async def run(self) -> None:
         """Work until cancelled; the index is synced at once and then whenever it has to be."""
         self._source = self._sources.opened_at_start(await self._index.state())
+        self._is_open.set()
         self._request(Wish())
         try:
             async with asyncio.TaskGroup() as group:

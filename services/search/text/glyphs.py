@@ -1,6 +1,5 @@
 """The characters of a PDF page as pdfium sees them: which are visible, where, and how large."""
 
-import ctypes
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -93,7 +92,7 @@ class _PageReader:
     def _codes(self) -> str:
         """The characters of the page, each at its own index."""
         count = min(self._count, MOST_CHARACTERS)
-        buffer = (ctypes.c_ushort * (count + 1))()
+        buffer = (raw.c_ushort * (count + 1))()
         given = raw.FPDFText_GetText(self._raw, 0, count, buffer) - 1
         text = bytes(buffer)[: 2 * max(given, 0)].decode("utf-16-le", "surrogatepass")
         if len(text) == count:
@@ -274,9 +273,10 @@ class _PageReader:
 @cache
 def text_object_of() -> Callable[[Any, int], int | None]:
     """`FPDFText_GetTextObject` giving an address: a pointer object per character costs more."""
-    prototype = ctypes.CFUNCTYPE(ctypes.c_void_p, raw.FPDF_TEXTPAGE, ctypes.c_int)
-    address = ctypes.cast(raw.FPDFText_GetTextObject, ctypes.c_void_p).value or 0
-    return prototype(address)
+    prototype = raw.CFUNCTYPE(raw.c_void_p, raw.FPDF_TEXTPAGE, raw.c_int)
+    address = raw.cast(raw.FPDFText_GetTextObject, raw.c_void_p).value or 0
+    function: Callable[[Any, int], int | None] = prototype(address)
+    return function
 
 
 def _turned(point: tuple[float, float], turns: int) -> tuple[float, float]:

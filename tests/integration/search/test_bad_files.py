@@ -26,17 +26,15 @@ def good(path: Path) -> Path:
 
 def deflate_bomb(path: Path) -> Path:
     """Some kilobytes that unpack to so many operators that their objects fill the memory."""
-    content = b"BT /F 10 Tf 10 10 Td (aaaaaaaaaaaaaaaaaaaa) Tj ET\n" * 2_000_000
+    content = b"0 0 m 1 1 l S\n" * 1_000_000
     packed = zlib.compress(zlib.compress(content, 9), 9)
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R "
-        b"/Resources << /Font << /F 5 0 R >> >> >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R >>",
         b"<< /Length %d /Filter [/FlateDecode /FlateDecode] >>\nstream\n" % len(packed)
         + packed
         + b"\nendstream",
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     path.write_bytes(assembled(objects, catalog=1))
     assert path.stat().st_size < 20_000

@@ -178,6 +178,15 @@ def test_what_belongs_to_any_record_belongs_to_the_one_that_stays(tmp_path: Path
     assert folded.records.annotations[0].attachment_key == "F1"
 
 
+def test_of_two_copies_the_one_of_the_record_that_stays_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "same"
+    path.write_text("text")
+    files = (attachment("A", "OTHER", path), attachment("B", "KEPT", path))
+    twins = (item("KEPT", citation_key="k"), item("OTHER"))
+    folded = fold(records(*twins, attachments=files), same_file)
+    assert [one.key for one in folded.records.attachments] == ["B"]
+
+
 def test_files_that_are_not_here_are_the_same_by_the_hash_of_their_server() -> None:
     def remote(key: str, md5: str) -> Attachment:
         file = RemoteFile(library="user", key=key, md5=md5, name="x.pdf")
