@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+ADVICE = "Conclude with conclude_search, or ask with request_search_extension."
+
 
 class BadNumber(ValueError):
     """A configured number cannot be used; the message names it and what it must be."""
@@ -135,7 +137,7 @@ def sentences_that_fit(sentence_words: Sequence[int], room: int) -> int:
 def notice(
     *, call_number: int, words_used: int, ceilings: Ceilings, soft_word_ratio: float, cut: bool
 ) -> str:
-    """What the agent is told beside a result; empty while there is room."""
+    """How near the ceilings are, beside a result; empty while there is room."""
     parts = []
     if cut:
         parts.append("The text was cut at a sentence: the word ceiling is reached.")
@@ -145,15 +147,15 @@ def notice(
         parts.append(f"Call {call_number} of {ceilings.calls}: no call is left.")
     if words_used >= soft_word_ratio * ceilings.words and not cut:
         parts.append(f"{words_used} of {ceilings.words} words are used.")
-    if parts:
-        parts.append("Conclude with conclude_search, or ask with request_search_extension.")
     return " ".join(parts)
 
 
 def block_notice(ceilings: Ceilings, *, words_spent: bool) -> str:
-    """What the agent is told instead of a result."""
+    """What stands instead of a result."""
     what = f"{ceilings.words} words" if words_spent else f"{ceilings.calls} calls"
-    return (
-        f"Blocked: the ceiling of {what} is reached and this call was not made. "
-        "Conclude with conclude_search, or ask with request_search_extension."
-    )
+    return f"Blocked: the ceiling of {what} is reached and this call was not made."
+
+
+def advised(notice: str) -> str:
+    """The notice as the agent gets it: what it can do now is nothing that a person would read."""
+    return f"{notice} {ADVICE}" if notice else ""

@@ -5,6 +5,7 @@ from typing import Any
 
 from google.protobuf.json_format import MessageToDict, ParseDict
 
+from services.orchestrator.ceilings import advised
 from services.orchestrator.passages import Document, Item, PageSpan, Passage, Ranked
 from services.orchestrator.transcript import Section, ToolCall, ToolResult, TurnRecord
 from zocrates.corpus.v1 import passage_pb2 as corpus
@@ -162,7 +163,7 @@ def _result_to_proto(result: ToolResult) -> synth.ToolResult:
             )
             for section in result.sections
         ],
-        notice=result.notice,
+        notice=advised(result.notice),
         error=result.error,
     )
 

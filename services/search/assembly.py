@@ -7,6 +7,7 @@ from functools import partial
 
 from services.chassis.server import Register, serve
 from services.chassis.telemetry import EventLog
+from services.search.demand import Demand
 from services.search.encoder import Encoder, EncoderUnusable, encoder_threads, load_encoder
 from services.search.encoder_lanes import EncoderLanes, encoder_lanes
 from services.search.engine import Engine
@@ -69,12 +70,12 @@ async def assembled(settings: Settings) -> AsyncIterator[Mapping[str, Register]]
             if encoder
             else None
         )
-        engine, scopes = Engine(index, lanes, why), Scopes(index)
-        librarian = await stack.enter_async_context(_librarian(settings, index, lanes))
+        engine, scopes, demand = Engine(index, lanes, why), Scopes(index), Demand()
+        librarian = await stack.enter_async_context(_librarian(settings, index, lanes, demand))
         yield {
             SERVICES["SearchService"].full_name: partial(
                 rpc.add_SearchServiceServicer_to_server,
-                SearchServicer(engine, DocumentReader(index), scopes),
+                SearchServicer(engine, DocumentReader(index), scopes, demand),
             ),
             SERVICES["LibraryService"].full_name: partial(
                 rpc.add_LibraryServiceServicer_to_server,
@@ -96,7 +97,7 @@ def _load(settings: Settings) -> tuple[Encoder | None, str]:
 
 @asynccontextmanager
 async def _librarian(
-    settings: Settings, index: Index, lanes: EncoderLanes | None
+    settings: Settings, index: Index, lanes: EncoderLanes | None, demand: Demand
 ) -> AsyncIterator[Librarian]:
     """Whoever keeps the index; a real one works in the background until the block is left."""
     if settings.role == "reader":
@@ -108,7 +109,7 @@ async def _librarian(
         writer,
         _sources(settings),
         TextSync(index, writer, open_reader=Extractor, readers=settings.readers),
-        embedder=Embedder(index, writer, lanes) if lanes else None,
+        embedder=Embedder(index, writer, lanes, demand) if lanes else None,
         encoder_id=lanes.encoder_id if lanes else None,
         lock=WriterLock(local_folder(settings.index_uri)),
         recheck_s=settings.recheck_s,

@@ -5,6 +5,7 @@ import asyncio
 from services.chassis.errors import InvalidRequest
 from services.chassis.server import Context
 from services.search import convert
+from services.search.demand import Demand
 from services.search.engine import Engine
 from services.search.quotes import VERBATIM, find_quote, valid_least_score, valid_quote
 from services.search.reading import DocumentReader
@@ -22,8 +23,11 @@ MOST_NEIGHBOURS = 1_000
 class SearchServicer(rpc.SearchServiceServicer):
     """Validates, asks the engine or the reader, encodes."""
 
-    def __init__(self, engine: Engine, reader: DocumentReader, scopes: Scopes) -> None:
+    def __init__(
+        self, engine: Engine, reader: DocumentReader, scopes: Scopes, demand: Demand
+    ) -> None:
         self._engine = engine
+        self._demand = demand
         self._scopes = scopes
         self._reader = reader
 
@@ -33,7 +37,12 @@ class SearchServicer(rpc.SearchServiceServicer):
         """Rank passages for a query."""
         limit = convert.bounded("limit", request.limit, default=DEFAULT_HITS, most=MOST_HITS)
         scope = await self._scopes.resolved(convert.scope_of(request.scope))
-        return convert.search_to_proto(await self._engine.search(request.query, scope, limit))
+        result = await self._engine.search(request.query, scope, limit)
+        if not result.degraded:
+            self._demand.note(
+                hit.document.document_id for hit in result.hits if hit.similarity is None
+            )
+        return convert.search_to_proto(result)
 
     async def GetDocumentToc(
         self, request: pb.GetDocumentTocRequest, context: Context

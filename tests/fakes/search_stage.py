@@ -8,6 +8,7 @@ from pathlib import Path
 
 from services.chassis.channel import open_channel
 from services.chassis.server import serving
+from services.search.demand import Demand
 from services.search.encoder import Encoder
 from services.search.encoder_lanes import encoder_lanes
 from services.search.engine import Engine
@@ -74,20 +75,20 @@ async def search_stage(
         encoder_lanes(chosen, threads=threads) as lanes,
     ):
         writer = IndexWriter(index)
-        engine, scopes = Engine(index, lanes), Scopes(index)
+        engine, scopes, demand = Engine(index, lanes), Scopes(index), Demand()
         sync = LibrarySync(
             index,
             writer,
             sources or FakeSources(first=source),
             TextSync(index, writer, open_reader=open_reader or (lambda: pages), readers=readers),
-            embedder=Embedder(index, writer, lanes),
+            embedder=Embedder(index, writer, lanes, demand),
             encoder_id=chosen.encoder_id,
             lock=WriterLock(folder),
             recheck_s=recheck_s,
         )
         services = {
             SEARCH: lambda server: rpc.add_SearchServiceServicer_to_server(
-                SearchServicer(engine, DocumentReader(index), scopes), server
+                SearchServicer(engine, DocumentReader(index), scopes, demand), server
             ),
             LIBRARY: lambda server: rpc.add_LibraryServiceServicer_to_server(
                 LibraryServicer(index, engine, scopes, sync), server

@@ -79,7 +79,9 @@ async def test_the_agent_sees_what_is_left_and_the_notices(
     assert (first.left.calls, first.left.words) == (4, 100)
     words = 3 * count_words(passage(1).text)
     assert (second.left.calls, second.left.words) == (1, 100 - words)
-    assert "one call is left" in second.transcript[0].results[2].notice
+    notice = second.transcript[0].results[2].notice
+    assert "one call is left" in notice
+    assert "conclude_search" in notice
     assert {tool.name for tool in first.tools} >= {"search_corpus", "conclude_search"}
 
 

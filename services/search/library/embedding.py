@@ -6,6 +6,7 @@ import numpy as np
 
 from services.chassis.errors import Internal, ServiceError
 from services.chassis.telemetry import EventLog
+from services.search.demand import Demand
 from services.search.encoder_lanes import EncoderLanes
 from services.search.index import Index
 from services.search.index_schema import embedded_text
@@ -24,8 +25,11 @@ log = EventLog(__name__)
 class Embedder:
     """Keeps the vectors of one encoder complete; a new encoder's grow beside the old ones."""
 
-    def __init__(self, index: Index, writer: IndexWriter, encoder: EncoderLanes) -> None:
+    def __init__(
+        self, index: Index, writer: IndexWriter, encoder: EncoderLanes, demand: Demand
+    ) -> None:
         self._index = index
+        self._demand = demand
         self._writer = writer
         self._encoder = encoder
         self._wanted = asyncio.Event()
@@ -98,7 +102,7 @@ class Embedder:
         if not await self._index.active_encoder():
             # The first vectors of an index are useful one by one.
             await self._writer.activate(encoder_id)
-        version = -1
+        version = order = -1
         missing: list[Unembedded] = []
         batches = 0
         while True:
@@ -106,6 +110,10 @@ class Embedder:
             if documents.version != version:
                 version = documents.version
                 missing = await self._writer.unembedded(encoder_id)
+                order = -1
+            if self._demand.version != order:
+                order = self._demand.version
+                missing = self._demand.most_asked_first(missing, lambda one: one.document_id)
             total = documents.passages
             board.show(done=max(total - len(missing), 0), total=total)
             if not missing:
