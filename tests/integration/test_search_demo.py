@@ -61,7 +61,7 @@ async def test_the_demo_library_is_read_and_says_what_it_is(channel: grpc.aio.Ch
     assert status.demo
     assert status.counts.read_in_full >= 14
     assert status.vectors.done == status.vectors.total > 100
-    assert status.encoder_id.startswith("all-MiniLM-L6-v2/mean/l2/256/fp32/")
+    assert status.encoder_id.startswith("all-MiniLM-L6-v2/mean/l2/256/int8/")
     reasons = {skip.reason for skip in status.skipped}
     assert {pb.SKIP_REASON_ENCRYPTED, pb.SKIP_REASON_IMAGE_ONLY} <= reasons
     assert all(skip.detail and skip.title for skip in status.skipped)
