@@ -152,9 +152,13 @@ async def test_another_source_is_read_from_now_on_and_after_a_restart(
     tmp_path: Path, shelf: Shelf
 ) -> None:
     other = Shelf(tmp_path).item("Z", "Zeta", abstract="Somewhere else.")
+    away = FakeSource(error=SourceUnreachable("Nobody answers."), location="/away")
     sources = FakeSources(
         first=FakeSource(records=shelf.records),
-        others={"/other": FakeSource(records=other.records, location="/other")},
+        others={
+            "/other": FakeSource(records=other.records, location="/other"),
+            "/away": away,
+        },
     )
     async with search_stage(tmp_path / "index", sources.first, sources=sources) as stage:
         await stage.synced()
@@ -168,6 +172,13 @@ async def test_another_source_is_read_from_now_on_and_after_a_restart(
         with pytest.raises(grpc.aio.AioRpcError) as raised:
             await stage.library.SetSource(pb.SetSourceRequest(data_dir="/none"), timeout=30)
         assert failure_of(raised.value).reason == "INVALID_SOURCE"
+        # The age of what was read elsewhere is not this source's.
+        request = pb.SetSourceRequest(kind="sqlite", data_dir="/away")
+        await stage.library.SetSource(request, timeout=30)
+        told = await status(stage)
+        assert (told.source_location, told.HasField("synced_at")) == ("/away", False)
+        request = pb.SetSourceRequest(kind="sqlite", data_dir="/other")
+        await stage.library.SetSource(request, timeout=30)
     async with search_stage(tmp_path / "index", sources.first, sources=sources) as stage:
         await stage.synced()
         assert (await status(stage)).source_location == "/other"

@@ -139,7 +139,10 @@ class LibrarySync:
         """Read the library from another place from now on; raises InvalidSource, SourceFixed."""
         source = await self._sources.opened_for_person(choice)
         over = self._sources.configured
-        await self._state.amend(lambda state: replace(state, chosen=choice, chosen_over=over))
+        # What is in the index is of the former source, and no age of this one.
+        await self._state.amend(
+            lambda state: replace(state, chosen=choice, chosen_over=over, synced_at_ms=0)
+        )
         old, self._source = self._source, source
         self._seen = None
         await old.aclose()
