@@ -6,7 +6,7 @@ import pytest
 
 from services.chassis.bus import Stream
 from tests.fakes.gateway_peers import RecordedRun
-from tests.fakes.gateway_stage import Stage, names, rest, stage_with_nats, until, upcoming
+from tests.fakes.gateway_stage import Frame, Stage, names, rest, stage_with_nats, until, upcoming
 from zocrates.events.v1 import event_pb2 as ev
 
 SEARCHING = {"stage": ev.StageEntered(stage=ev.STAGE_SEARCH)}
@@ -56,7 +56,7 @@ async def test_repeated_pieces_are_dropped_and_a_gap_stops_the_text_until_the_an
     async with stage.follow(run.path, after="2") as stream:
         await stage.subscribed()
         await run.write(stage.bus, "abc", offset=0)
-        assert (await upcoming(stream)).data["text"] == "abc"
+        assert (await first_text(stream)).data["text"] == "abc"
         await run.write(stage.bus, "abc", offset=0)
         await run.write(stage.bus, "bcd", offset=1)
         assert (await upcoming(stream)).data["text"] == "d"
@@ -73,7 +73,7 @@ async def test_a_new_attempt_starts_with_its_reset_even_when_its_text_is_faster(
     async with stage.follow(run.path, after="2") as stream:
         await stage.subscribed()
         await run.write(stage.bus, "old", offset=0)
-        assert (await upcoming(stream)).data["text"] == "old"
+        assert (await first_text(stream)).data["text"] == "old"
         run.record(answer_reset=ev.AnswerReset(attempt=2))
         await run.write(stage.bus, "new", offset=0, attempt=2)
         await run.write(stage.bus, "older", offset=3, attempt=1)
@@ -104,6 +104,12 @@ async def test_who_comes_while_the_answer_is_written_gets_the_text_so_far(stage:
     async with stage.follow(run.path) as stream:
         seen = [await upcoming(stream) for _ in range(3)]
     assert names(seen) == ["run_started", "stage", "answer_delta"]
+
+
+async def first_text(stream: AsyncIterator[Frame]) -> Frame:
+    """The first piece: live, or with a reset before it from what was retained meanwhile."""
+    frame = await upcoming(stream)
+    return await upcoming(stream) if frame.name == "answer_reset" else frame
 
 
 async def until_retained(stage: Stage, run: RecordedRun, count: int) -> None:
