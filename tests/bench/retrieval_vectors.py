@@ -14,7 +14,7 @@ import numpy as np
 
 from services.search.encoder import Encoder, Vectors
 
-FILE = Path(tempfile.gettempdir()) / "zocrates-bench-vectors.sqlite"
+FILE = Path(tempfile.gettempdir()) / "zocrates-retrieval-vectors.sqlite"
 BATCH = 32
 LOCKED_S = 60
 
