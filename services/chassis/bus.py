@@ -190,9 +190,10 @@ async def open_bus(url: str, name: str, *, echo: bool = True) -> AsyncIterator[B
     try:
         yield bus
     finally:
-        connecting.cancel()
-        with suppress(asyncio.CancelledError):
-            await connecting
+        # The client swallows a cancellation that meets the end of one of its attempts.
+        while not connecting.done():
+            connecting.cancel()
+            await asyncio.wait([connecting], timeout=0.05)
         if client.is_connected:
             with suppress(NatsError, TimeoutError):
                 await client.flush(timeout=2)

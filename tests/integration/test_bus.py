@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,15 @@ async def test_a_process_starts_without_nats_and_connects_when_it_comes(tmp_path
             await until(lambda: bus.is_connected)
         finally:
             server.kill()
+
+
+@pytest.mark.parametrize("attempts_s", [0, 0.01, 0.3])
+async def test_who_leaves_while_nats_is_down_leaves_at_once(attempts_s: float) -> None:
+    async with asyncio.timeout(5):
+        async with open_bus(f"nats://127.0.0.1:{free_port()}", "leaving"):
+            # Whatever its attempt to connect is at.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.Event().wait(), attempts_s)
 
 
 async def test_a_loss_is_told_and_subscriptions_live_on_after_it(tmp_path: Path) -> None:

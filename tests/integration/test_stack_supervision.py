@@ -5,6 +5,7 @@ import io
 import os
 import sys
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,6 +83,12 @@ async def test_a_program_that_refuses_its_settings_is_not_started_again(scene: S
     assert scene.log() == "max_tools is no setting.\n"
 
 
+def is_running(pid: int) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
+
+
 async def test_a_child_that_keeps_the_output_open_hides_no_death(scene: Scene) -> None:
     # The grandchild inherits the output and would sleep on.
     code = (
@@ -91,7 +98,10 @@ async def test_a_child_that_keeps_the_output_open_hides_no_death(scene: Scene) -
     )
     await asyncio.wait_for(scene.supervisor.run_once(scene.program(code)), PATIENCE_S)
     pid = int(scene.log())
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    # The signal is sent; when the system acts on it is its own business.
+    async with asyncio.timeout(PATIENCE_S):
+        while is_running(pid):  # noqa: ASYNC110 (what is waited for is another process)
+            await asyncio.sleep(0.01)
 
 
 async def test_a_program_that_does_not_want_to_stop_is_ended_after_its_grace(scene: Scene) -> None:
