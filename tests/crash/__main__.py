@@ -64,7 +64,7 @@ async def main(size: int | None, seed: int) -> int:
 def _report(what: str, outcome: Outcome) -> None:
     print(
         f"{what}: {outcome.cases} cases, {len(outcome.failures)} failures, "
-        f"{outcome.seconds:.0f} s on {LANES} lanes",
+        f"{len(outcome.missed)} that did not come, {outcome.seconds:.0f} s on {LANES} lanes",
         flush=True,
     )
     for case, why in list(outcome.failures.items())[:SHOWN]:

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import grpc
 
-from tests.crash.lane import HELD, Death, Lane, Undisturbed, open_lane, supervisor
+from tests.crash.lane import HELD, Death, Lane, Undisturbed, Unreached, open_lane, supervisor
 from tests.crash.stories import STORIES, Story
 from tests.servers import PostgresServer, create_database
 
@@ -42,6 +42,8 @@ class Outcome:
 
     cases: int = 0
     failures: dict[str, str] = field(default_factory=dict)
+    # What comes by the clock and did not come this time: nobody died, so nothing was shown.
+    missed: list[Case] = field(default_factory=list)
     seconds: float = 0.0
     # By case, the points that were reached after its first death.
     reached: dict[Case, list[str]] = field(default_factory=dict)
@@ -129,6 +131,11 @@ async def tell(
             outcome.cases += 1
             try:
                 outcome.reached[case] = await lane.with_deaths(case.story, case.deaths)
+            except Unreached as error:
+                if _is_enough_once(case.deaths[-1].point):
+                    outcome.missed.append(case)
+                else:
+                    outcome.failures[str(case)] = f"{error}\n{lane.log()}"
             except (AssertionError, OSError, TimeoutError, grpc.RpcError) as error:
                 # All cases are told of, not only the first that failed.
                 outcome.failures[str(case)] = f"{type(error).__name__}: {error}\n{lane.log()}"
