@@ -166,7 +166,7 @@ async def open_bus(url: str, name: str, *, echo: bool = True) -> AsyncIterator[B
     async def connected() -> None:
         log.info("bus_connected")
 
-    async def failed(error: Exception) -> None:
+    async def failed(error: BaseException) -> None:
         log.warning("bus_error", error=repr(error))
 
     async def connect() -> None:
@@ -194,6 +194,8 @@ async def open_bus(url: str, name: str, *, echo: bool = True) -> AsyncIterator[B
         while not connecting.done():
             connecting.cancel()
             await asyncio.wait([connecting], timeout=0.05)
+        if not connecting.cancelled() and (error := connecting.exception()) is not None:
+            await failed(error)
         if client.is_connected:
             with suppress(NatsError, TimeoutError):
                 await client.flush(timeout=2)

@@ -7,7 +7,6 @@ from services.chassis.words import CJK
 from services.synth.stop_words import STOP_WORDS
 
 FALLBACK = "en"
-LANGUAGES = tuple(STOP_WORDS)
 LATIN = ("en", "de", "fr", "es", "it", "pt", "nl")
 
 _KANA = re.compile("[\u3040-\u30ff\uff66-\uff9f]")

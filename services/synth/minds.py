@@ -12,8 +12,3 @@ class Minds:
     coordinator: Mind
     search_agent: Mind
     writer: Mind
-
-    @classmethod
-    def all_by(cls, mind: Mind) -> "Minds":
-        """One mind for every role."""
-        return cls(coordinator=mind, search_agent=mind, writer=mind)

@@ -8,8 +8,12 @@ import pytest
 
 from deploy.postgres import find_postgres
 from services.chassis.bus import Bus, open_bus
+from services.orchestrator.settings import Settings
 from services.orchestrator.store.database import Database, open_database
 from services.orchestrator.store.migrate import migrate
+from tests.fakes.deep_question import set_deep_question
+from tests.fakes.research_peers import ResearchPeers, research_peers
+from tests.integration.orchestrator_stage import Chat, orchestrator, settings_for
 from tests.servers import (
     NatsServer,
     PostgresServer,
@@ -78,3 +82,24 @@ async def bus(nats_server: NatsServer) -> AsyncIterator[Bus]:
     """A connection to this test's own NATS server."""
     async with open_bus(nats_server.url, "test") as connection:
         yield connection
+
+
+@pytest.fixture
+async def peers() -> AsyncIterator[ResearchPeers]:
+    """Scripted stages whose question needs both extensions; some files have others."""
+    async with research_peers() as served:
+        set_deep_question(served)
+        yield served
+
+
+@pytest.fixture
+def settings(database_url: str, nats_server: NatsServer, peers: ResearchPeers) -> Settings:
+    """An orchestrator's, on this test's own servers."""
+    return settings_for(database_url, nats_server.url, peers)
+
+
+@pytest.fixture
+async def chat(settings: Settings) -> AsyncIterator[Chat]:
+    """A caller of an orchestrator that runs in this process."""
+    async with orchestrator(settings) as caller:
+        yield caller

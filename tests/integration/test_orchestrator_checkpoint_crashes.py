@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import grpc
@@ -14,8 +13,8 @@ from services.orchestrator.errors import Stale
 from services.orchestrator.run import Lease
 from services.orchestrator.store.database import Database
 from services.orchestrator.store.history import History
-from tests.fakes.deep_question import QUERIES, QUESTION, set_deep_question
-from tests.fakes.research_peers import ResearchPeers, research_peers
+from tests.fakes.deep_question import QUERIES, QUESTION
+from tests.fakes.research_peers import ResearchPeers
 from tests.integration.orchestrator_stage import (
     EXTEND,
     SYNTHESIZE,
@@ -35,13 +34,6 @@ TAKEOVER_S = 10
 
 class Broken(ServiceError):
     code, reason = grpc.StatusCode.FAILED_PRECONDITION, "BROKEN"
-
-
-@pytest.fixture
-async def peers() -> AsyncIterator[ResearchPeers]:
-    async with research_peers() as served:
-        set_deep_question(served)
-        yield served
 
 
 async def finish_second_extension(chat: Chat, turn: pb.StartTurnResponse) -> pb.ListEventsResponse:

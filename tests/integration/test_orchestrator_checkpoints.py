@@ -1,7 +1,6 @@
 """Stopping with gaps, the researcher's decision, and going on: real Postgres, NATS and gRPC."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import grpc
 import pytest
@@ -10,8 +9,8 @@ from sqlalchemy import text
 from services.orchestrator.ceilings import Harness
 from services.orchestrator.settings import Settings
 from services.orchestrator.store.database import Database
-from tests.fakes.deep_question import QUERIES, QUESTION, extension, set_deep_question
-from tests.fakes.research_peers import ResearchPeers, call, conclude, research_peers
+from tests.fakes.deep_question import QUERIES, QUESTION, extension
+from tests.fakes.research_peers import ResearchPeers, call, conclude
 from tests.integration.orchestrator_stage import (
     EXTEND,
     SYNTHESIZE,
@@ -28,24 +27,6 @@ from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 
 HELD = text("SELECT state, lease_owner, lease_until FROM run")
-
-
-@pytest.fixture
-async def peers() -> AsyncIterator[ResearchPeers]:
-    async with research_peers() as served:
-        set_deep_question(served)
-        yield served
-
-
-@pytest.fixture
-def settings(database_url: str, nats_server: NatsServer, peers: ResearchPeers) -> Settings:
-    return settings_for(database_url, nats_server.url, peers)
-
-
-@pytest.fixture
-async def chat(settings: Settings) -> AsyncIterator[Chat]:
-    async with orchestrator(settings) as caller:
-        yield caller
 
 
 async def extended_twice(chat: Chat) -> tuple[pb.StartTurnResponse, pb.ListEventsResponse]:

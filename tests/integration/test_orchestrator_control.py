@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 from sqlalchemy import text
@@ -21,8 +21,8 @@ from services.orchestrator.store.control import Control, Target
 from services.orchestrator.store.database import Database
 from services.orchestrator.store.history import History
 from services.orchestrator.store.sessions import Sessions
-from tests.fakes.deep_question import QUESTION, set_deep_question
-from tests.fakes.research_peers import ResearchPeers, research_peers
+from tests.fakes.deep_question import QUESTION
+from tests.fakes.research_peers import ResearchPeers
 from tests.integration.orchestrator_stage import (
     Chat,
     eventually,
@@ -43,24 +43,6 @@ from tests.integration.waiting_runs import (
 from tests.servers import NatsServer
 from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as pb
-
-
-@pytest.fixture
-async def peers() -> AsyncIterator[ResearchPeers]:
-    async with research_peers() as served:
-        set_deep_question(served)
-        yield served
-
-
-@pytest.fixture
-def settings(database_url: str, nats_server: NatsServer, peers: ResearchPeers) -> Settings:
-    return settings_for(database_url, nats_server.url, peers)
-
-
-@pytest.fixture
-async def chat(settings: Settings) -> AsyncIterator[Chat]:
-    async with orchestrator(settings) as caller:
-        yield caller
 
 
 async def holder_of(database: Database, target: Target) -> Lease:

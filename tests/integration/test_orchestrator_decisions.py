@@ -1,7 +1,6 @@
 """One checkpoint, many answers: one wins, the others hear who did, and nothing is used twice."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -27,8 +26,8 @@ from services.orchestrator.store.database import Database
 from services.orchestrator.store.history import History
 from services.orchestrator.store.runs import Runs
 from services.orchestrator.store.sessions import Sessions
-from tests.fakes.deep_question import QUESTION, set_deep_question
-from tests.fakes.research_peers import ResearchPeers, research_peers
+from tests.fakes.deep_question import QUESTION
+from tests.fakes.research_peers import ResearchPeers
 from tests.integration.orchestrator_stage import (
     EXTEND,
     SYNTHESIZE,
@@ -44,24 +43,6 @@ from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 
 NO_SUCH_ID = "0" * 32
-
-
-@pytest.fixture
-async def peers() -> AsyncIterator[ResearchPeers]:
-    async with research_peers() as served:
-        set_deep_question(served)
-        yield served
-
-
-@pytest.fixture
-def settings(database_url: str, nats_server: NatsServer, peers: ResearchPeers) -> Settings:
-    return settings_for(database_url, nats_server.url, peers)
-
-
-@pytest.fixture
-async def chat(settings: Settings) -> AsyncIterator[Chat]:
-    async with orchestrator(settings) as caller:
-        yield caller
 
 
 def answer(target: Target, **changes: Any) -> Answer:

@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
 
 import pytest
 from opentelemetry import trace
@@ -15,8 +14,8 @@ from sqlalchemy import text
 from services.orchestrator.ceilings import Harness
 from services.orchestrator.settings import Settings
 from services.orchestrator.store.database import Database
-from tests.fakes.deep_question import QUESTION, set_deep_question
-from tests.fakes.research_peers import ResearchPeers, call, conclude, passage, research_peers
+from tests.fakes.deep_question import QUESTION
+from tests.fakes.research_peers import ResearchPeers, call, conclude, passage
 from tests.integration.orchestrator_stage import (
     EXTEND,
     SYNTHESIZE,
@@ -32,18 +31,6 @@ from zocrates.orchestrator.v1 import chat_pb2 as pb
 PAUSES = 6
 # Words that a parser of meanings would take for a refusal; they are steering, nothing else.
 GUIDANCE = "No. Stop: not enough novel work, do not search; synthesize {number}."
-
-
-@pytest.fixture
-async def peers() -> AsyncIterator[ResearchPeers]:
-    async with research_peers() as served:
-        set_deep_question(served)
-        yield served
-
-
-@pytest.fixture
-def settings(database_url: str, nats_server: NatsServer, peers: ResearchPeers) -> Settings:
-    return settings_for(database_url, nats_server.url, peers)
 
 
 def set_endless_question(peers: ResearchPeers) -> None:

@@ -8,8 +8,7 @@ from services.chassis.words import count_words
 from services.orchestrator.ceilings import Harness
 from services.orchestrator.settings import Settings
 from tests.fakes.research_peers import ResearchPeers, call, conclude, passage, research_peers
-from tests.integration.orchestrator_stage import Chat, orchestrator, settings_for
-from tests.servers import NatsServer
+from tests.integration.orchestrator_stage import Chat, orchestrator
 from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 from zocrates.synth.v1 import synth_pb2 as synth
@@ -30,11 +29,6 @@ async def peers() -> AsyncIterator[ResearchPeers]:
         for number in range(1, 10):
             served.search.hits[f"q{number}"] = [passage(number)]
         yield served
-
-
-@pytest.fixture
-def settings(database_url: str, nats_server: NatsServer, peers: ResearchPeers) -> Settings:
-    return settings_for(database_url, nats_server.url, peers)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A pause takes effect at the next step, and a waiting run takes its decision first."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 import pytest
@@ -15,8 +14,8 @@ from services.orchestrator.store.database import Database
 from services.orchestrator.store.pausing import Pausing
 from services.orchestrator.store.runs import Runs
 from services.orchestrator.store.sessions import Sessions
-from tests.fakes.deep_question import QUESTION, set_deep_question
-from tests.fakes.research_peers import ResearchPeers, research_peers
+from tests.fakes.deep_question import QUESTION
+from tests.fakes.research_peers import ResearchPeers
 from tests.integration.orchestrator_stage import (
     EXTEND,
     assert_told_once,
@@ -29,13 +28,6 @@ from tests.integration.waiting_runs import claim, start_run, start_waiting
 from tests.servers import NatsServer
 from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as pb
-
-
-@pytest.fixture
-async def peers() -> AsyncIterator[ResearchPeers]:
-    async with research_peers() as served:
-        set_deep_question(served)
-        yield served
 
 
 async def standing(database: Database, target: Target) -> tuple[str, bool]:

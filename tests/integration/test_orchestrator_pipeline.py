@@ -22,9 +22,7 @@ from tests.integration.orchestrator_stage import (
     eventually,
     kinds,
     orchestrator,
-    settings_for,
 )
-from tests.servers import NatsServer
 from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 from zocrates.synth.v1 import synth_pb2 as synth
@@ -43,11 +41,6 @@ async def peers() -> AsyncIterator[ResearchPeers]:
             [conclude("Sleep and memory.", ["What of age?"])],
         ]
         yield served
-
-
-@pytest.fixture
-def settings(database_url: str, nats_server: NatsServer, peers: ResearchPeers) -> Settings:
-    return settings_for(database_url, nats_server.url, peers)
 
 
 @pytest.fixture

@@ -33,11 +33,6 @@ async def peers() -> AsyncIterator[ResearchPeers]:
         yield served
 
 
-@pytest.fixture
-def settings(database_url: str, nats_server: NatsServer, peers: ResearchPeers) -> Settings:
-    return settings_for(database_url, nats_server.url, peers)
-
-
 class Heard:
     """Messages of a subject, in the order of arrival."""
 

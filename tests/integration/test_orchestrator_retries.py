@@ -1,18 +1,16 @@
 """Retry: the last run goes on with what it recorded, once for each request."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
 from services.orchestrator.errors import IdempotencyMismatch, NotInThisState, RunActive
 from services.orchestrator.run import Action
-from services.orchestrator.settings import Settings
 from services.orchestrator.store.control import Control
 from services.orchestrator.store.database import Database
 from services.orchestrator.store.history import History
-from tests.fakes.deep_question import QUESTION, set_deep_question
-from tests.fakes.research_peers import ResearchPeers, research_peers
+from tests.fakes.deep_question import QUESTION
+from tests.fakes.research_peers import ResearchPeers
 from tests.integration.orchestrator_stage import (
     EXTEND,
     SYNTHESIZE,
@@ -20,31 +18,10 @@ from tests.integration.orchestrator_stage import (
     assert_told_once,
     eventually,
     kinds,
-    orchestrator,
     refusal,
-    settings_for,
 )
 from tests.integration.waiting_runs import ACTIVE, claim, entry, run_in, state_of, told
-from tests.servers import NatsServer
 from zocrates.orchestrator.v1 import chat_pb2 as pb
-
-
-@pytest.fixture
-async def peers() -> AsyncIterator[ResearchPeers]:
-    async with research_peers() as served:
-        set_deep_question(served)
-        yield served
-
-
-@pytest.fixture
-def settings(database_url: str, nats_server: NatsServer, peers: ResearchPeers) -> Settings:
-    return settings_for(database_url, nats_server.url, peers)
-
-
-@pytest.fixture
-async def chat(settings: Settings) -> AsyncIterator[Chat]:
-    async with orchestrator(settings) as caller:
-        yield caller
 
 
 @pytest.mark.parametrize("state", ["FAILED", "CANCELLED"])

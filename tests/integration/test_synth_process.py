@@ -25,7 +25,8 @@ TEXT = "A nap of thirty minutes lowered vigilance lapses in night-shift nurses b
 
 @pytest.fixture
 async def stub() -> AsyncIterator[rpc.SynthServiceStub]:
-    servicer = SynthServicer(Minds.all_by(OfflineMind()))
+    mind = OfflineMind()
+    servicer = SynthServicer(Minds(coordinator=mind, search_agent=mind, writer=mind))
     services = {
         "zocrates.synth.v1.SynthService": lambda server: rpc.add_SynthServiceServicer_to_server(
             servicer, server

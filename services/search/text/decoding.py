@@ -30,8 +30,6 @@ WIDER = {
     "euc_kr": "cp949",
     "big5": "big5hkscs",
 }
-# No text has these; a form feed or an escape may be.
-CONTROLS = [bytes([code]) for code in (*range(9), *range(14, 27), *range(28, 32))]
 # So much is looked at to guess.
 SAMPLE = 200_000
 LETTERS, ACCENTED = re.compile(rb"[A-Za-z]"), re.compile(rb"[\xc0-\xff]")
