@@ -36,7 +36,6 @@ async def converse(
 ) -> AsyncGenerator[Thought | Delta | DirectAnswer | ResearchRequest, None]:
     """A direct answer or a question for research. Raises ModelError."""
     instructions = f"{COORDINATOR}\n{dialect.instructions([RESEARCH])}" if in_text else COORDINATOR
-    said: Said | None = None
     transcript = [_request(conversation, instructions)]
     tools = [] if in_text else [RESEARCH]
     async for piece in speaker.speak(transcript, tools=tools, max_tokens=MAX_TOKENS):
@@ -47,20 +46,16 @@ async def converse(
                 # Whether this is an answer is known only when no call has followed; until then an
                 # empty thought shows that work goes on.
                 yield Thought(text="")
-            case Said():
-                said = piece
-    if said is None or (question := _question(said, conversation)) is not None:
-        yield ResearchRequest(
-            question=question if said is not None and question else conversation.prompt,
-            active_items=conversation.active_items,
-            **({"usage": said.usage} if said is not None else {}),
-        )
-        return
-    # No evidence: whatever looks like a citation or a link vanishes.
-    shown = AnswerText(evidence=())
-    markdown = shown.feed(said.text.strip()) + shown.finish() + "\n"
-    yield Delta(text=markdown)
-    yield DirectAnswer(markdown=markdown, usage=said.usage)
+            case Said(usage=usage) as said:
+                if (question := _question(said, conversation)) is not None:
+                    items = conversation.active_items
+                    yield ResearchRequest(question=question, active_items=items, usage=usage)
+                    return
+                # No evidence: whatever looks like a citation or a link vanishes.
+                shown = AnswerText(evidence=())
+                markdown = shown.feed(said.text.strip()) + shown.finish() + "\n"
+                yield Delta(text=markdown)
+                yield DirectAnswer(markdown=markdown, usage=usage)
 
 
 def _question(said: Said, conversation: Conversation) -> str | None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import random
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -64,9 +64,13 @@ class Said:
 class Speaker:
     """Calls one model, and again when it fails for the moment."""
 
-    def __init__(self, model: Model, name: str) -> None:
+    def __init__(
+        self, model: Model, name: str, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        """`sleep` waits between attempts."""
         self._model = model
         self.name = name
+        self._sleep = sleep
 
     async def speak(
         self,
@@ -108,7 +112,7 @@ class Speaker:
                 is_shown = has_spoken and not may_restart
                 if is_shown or is_last or not isinstance(failure, PASSING):
                     raise _with_wait(failure, getattr(error, "retry_after", None)) from error
-            await asyncio.sleep(wait)
+            await self._sleep(wait)
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
     async def _attempt(

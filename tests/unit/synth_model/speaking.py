@@ -38,8 +38,14 @@ class Script:
     def mind(self, *, in_text: bool = False) -> LanguageModelMind:
         return LanguageModelMind(self.speaker(), calls_in_text=in_text)
 
-    def speaker(self) -> Speaker:
-        return Speaker(FunctionModel(stream_function=self.speak), "function:test")
+    def speaker(self, *, waited: list[float] | None = None) -> Speaker:
+        """What speaks; it notes how long it would have waited between attempts."""
+
+        async def wait(seconds: float) -> None:
+            if waited is not None:
+                waited.append(seconds)
+
+        return Speaker(FunctionModel(stream_function=self.speak), "function:test", sleep=wait)
 
 
 def calling(*calls: tuple[str, str]) -> dict[int, DeltaToolCall]:

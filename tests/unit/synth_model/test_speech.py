@@ -16,19 +16,14 @@ KEY = "sk-very-secret"
 
 
 @pytest.fixture
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """What was waited for between attempts, without waiting."""
-    waited: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        waited.append(seconds)
-
-    monkeypatch.setattr(speech.asyncio, "sleep", sleep)
-    return waited
+def waits() -> list[float]:
+    """What would have been waited for between attempts."""
+    return []
 
 
-async def said_by(script: Script) -> Said:
-    *_, last = [piece async for piece in script.speaker().speak(ASKED, max_tokens=100)]
+async def said_by(script: Script, waits: list[float] | None = None) -> Said:
+    speaker = script.speaker(waited=waits)
+    *_, last = [piece async for piece in speaker.speak(ASKED, max_tokens=100)]
     assert isinstance(last, Said)
     return last
 
@@ -37,23 +32,23 @@ async def said_by(script: Script) -> Said:
 async def test_a_provider_that_fails_for_the_moment_is_asked_again(
     status: int, waits: list[float]
 ) -> None:
-    said = await said_by(script([_http(status)], [_http(status)], ["Hello."]))
+    said = await said_by(script([_http(status)], [_http(status)], ["Hello."]), waits)
     assert (said.text, len(waits)) == ("Hello.", 2)
 
 
 async def test_what_the_provider_asks_to_wait_is_waited(waits: list[float]) -> None:
-    await said_by(script([_http(429, retry_after=7.0)], ["Hello."]))
+    await said_by(script([_http(429, retry_after=7.0)], ["Hello."]), waits)
     assert waits == [7.0]
 
 
 async def test_a_wait_beyond_patience_is_told_instead(waits: list[float]) -> None:
     with pytest.raises(PASSING) as caught:
-        await said_by(script([_http(429, retry_after=3_600.0)], ["Hello."]))
+        await said_by(script([_http(429, retry_after=3_600.0)], ["Hello."]), waits)
     assert waits == []
     assert caught.value.facts["retry_after_s"] == "3600"
 
 
-async def test_attempts_have_an_end(waits: list[float]) -> None:
+async def test_attempts_have_an_end() -> None:
     always = script([_http(503)])
     with pytest.raises(PASSING):
         await said_by(always)
@@ -69,13 +64,13 @@ async def test_what_waiting_cannot_mend_is_told_at_once(
 ) -> None:
     asked = script([_http(status)])
     with pytest.raises(ModelError) as caught:
-        await said_by(asked)
+        await said_by(asked, waits)
     assert caught.value.reason == reason
     assert (len(asked.heard), waits) == (1, [])
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 429, 500])
-async def test_no_failure_repeats_what_the_provider_said(status: int, waits: list[float]) -> None:
+async def test_no_failure_repeats_what_the_provider_said(status: int) -> None:
     with pytest.raises(ModelError) as caught:
         await said_by(script([_http(status)]))
     assert KEY not in caught.value.message
