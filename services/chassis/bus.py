@@ -117,6 +117,14 @@ class Bus:
         except NatsError as error:
             raise BusDown(f"NATS subscription to {subject!r} failed: {error}") from error
 
+    async def settled(self) -> None:
+        """Wait until the server has taken all that was sent, subscriptions among it."""
+        self._require_connection()
+        try:
+            await self._client.flush(timeout=2)
+        except (NatsError, TimeoutError) as error:
+            raise BusDown(f"NATS does not answer: {error}") from error
+
     async def retained(self, subject: str, *, limit: int = 10_000) -> list[bytes]:
         """The messages of a subject that a stream still holds, oldest first."""
         self._require_connection()

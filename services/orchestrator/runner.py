@@ -219,6 +219,10 @@ class Runner:
 
         for subject, hint in ((WORK_SUBJECT, work), (WITHDRAWAL_SUBJECT, withdrawal)):
             await when_up(self._bus, partial(self._bus.subscribe, subject, hint))
+        await when_up(self._bus, self._bus.settled)
+        # What was hinted at before the server knew of the subscriptions reached nobody here.
+        self.wake()
+        self.check()
 
     async def _wake_at(self, until: asyncio.Event) -> None:
         await until.wait()

@@ -15,8 +15,11 @@ from tests.integration.orchestrator_stage import (
     Chat,
     assert_told_once,
     eventually,
+    orchestrator,
     orchestrator_process,
+    settings_for,
 )
+from tests.integration.waiting_runs import start_run
 from tests.servers import NatsServer
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 
@@ -136,3 +139,18 @@ async def test_a_killed_process_is_replaced_within_ten_seconds_and_without_nats(
         assert (await other.answer("hello")).markdown == "Hello."
     assert page.state == pb.RUN_STATE_COMPLETED
     assert_told_once(page)
+
+
+async def test_a_process_that_reaches_nats_late_looks_for_what_it_was_not_told_of(
+    database_url: str, database: Database, nats_server: NatsServer, peers: ResearchPeers
+) -> None:
+    nats_server.kill()
+    settings = settings_for(database_url, nats_server.url, peers, **SLOWLY)
+    async with orchestrator(settings) as chat:
+        # The looks at the start and after a run of its own are over then.
+        await chat.answer("hello")
+        target = await start_run(database)
+        nats_server.start()
+        turn = pb.StartTurnResponse(session_id=target.session_id, run_id=target.run_id)
+        page = await chat.finished(turn)
+    assert page.state == pb.RUN_STATE_COMPLETED

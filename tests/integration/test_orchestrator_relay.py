@@ -61,6 +61,7 @@ async def listening(bus: Bus, subject: str) -> Heard:
 
     await eventually(connected, "NATS")
     await bus.subscribe(subject, heard.take)
+    await bus.settled()
     return heard
 
 

@@ -94,6 +94,7 @@ async def test_one_trace_leads_from_the_http_request_to_the_last_event(
 
     await until(lambda: bus.is_connected)
     await bus.subscribe("zocrates.events.>", hear)
+    await bus.settled()
     headers = {"X-API-Key": ADA, "traceparent": f"00-{CALLER_TRACE}-{CALLER_SPAN}-01"}
     async with (
         httpx.AsyncClient(base_url=gateway_url, headers=headers, timeout=20) as client,
