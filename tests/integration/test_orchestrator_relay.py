@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import pytest
 from google.protobuf.json_format import Parse
@@ -12,7 +13,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from services.chassis.bus import MESSAGE_ID_HEADER, Bus, open_bus
+from services.chassis.bus import MESSAGE_ID_HEADER, Bus, BusDown, open_bus
 from services.orchestrator.settings import Settings
 from tests.fakes.research_peers import ResearchPeers, call, passage, research_peers
 from tests.integration.orchestrator_stage import (
@@ -59,9 +60,16 @@ async def listening(bus: Bus, subject: str) -> Heard:
     async def connected() -> bool:
         return bus.is_connected
 
+    async def settled() -> bool:
+        # The connection may be that of a server that was just killed.
+        with suppress(BusDown):
+            await bus.settled()
+            return True
+        return False
+
     await eventually(connected, "NATS")
     await bus.subscribe(subject, heard.take)
-    await bus.settled()
+    await eventually(settled, "the subscription")
     return heard
 
 
