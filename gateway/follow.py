@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gateway import convert, translate
 from gateway.cursor import Cursor, Delta, Position, Row
@@ -11,7 +11,8 @@ from gateway.feed import Feed, Inbox, RunKey
 from gateway.metrics import Metrics
 from gateway.peers import Orchestrator
 from gateway.settings import Settings
-from gateway.snapshot import message_from, snapshot_frame
+from gateway.snapshot import message_from
+from gateway.translate import ChatDialect, Dialect
 from services.chassis.telemetry import EventLog
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 
@@ -33,6 +34,7 @@ class Watch:
     run: RunKey
     position: Position
     pauses_end: bool
+    dialect: Dialect = field(default_factory=ChatDialect)
 
 
 class Follower:
@@ -105,9 +107,12 @@ class _Stream:
                 yield self._done()
                 return
             log.warning("stream_interrupted", run_id=self._watch.run.run_id, code=error.code)
-            yield translate.interruption_frame(
+            told = self._watch.dialect.interruption(
                 error.code, error.text, self._head(), retryable=error.code in PEER_TROUBLE
             )
+            if not told:
+                raise translate.BrokenOff from error
+            yield told
             return
         yield self._done()
 
@@ -152,7 +157,8 @@ class _Stream:
             return
         if (piece := self._cursor.admit(delta)) is not None:
             self._count("answer_delta")
-            yield translate.delta_frame(piece, self._head())
+            if frame := self._watch.dialect.delta(piece, self._head()):
+                yield frame
 
     async def _catch_up(self) -> AsyncIterator[bytes]:
         """Rows after the cursor from the record, page by page."""
@@ -196,14 +202,15 @@ class _Stream:
             and text.attempt >= self._cursor.attempt
         ):
             # The client may hold some of it.
-            yield translate.reset_frame(text.attempt, self._head())
+            if frame := self._watch.dialect.reset(text.attempt, self._head()):
+                yield frame
         async for frame in self._live_delta(text):
             yield frame
 
     def _rows_of(self, page: chat.ListEventsResponse) -> list[bytes]:
         self._state = convert.state_name(page.state)
         if page.HasField("snapshot"):
-            return [self._snapshot(page)]
+            return [frame] if (frame := self._snapshot(page)) else []
         rows = [convert.row(event) for event in page.events]
         fresh = [row for row in rows if not self._cursor.is_old(row.sequence)]
         return [frame for row in fresh if (frame := self._pass(row))]
@@ -212,13 +219,13 @@ class _Stream:
         message = message_from(page.snapshot)
         self._cursor.pass_snapshot(page.last_sequence, message.stage)
         self._count("snapshot")
-        return snapshot_frame(message, self._head())
+        return self._watch.dialect.snapshot(message.model_dump(mode="json"), self._head())
 
     def _pass(self, row: Row) -> bytes:
         self._cursor.pass_row(row)
         if row.name:
             self._count(row.name)
-        return row.frame
+        return self._watch.dialect.row(row)
 
     def _is_over(self, last_sequence: int) -> bool:
         if self._cursor.sequence < last_sequence:
@@ -235,7 +242,7 @@ class _Stream:
         return self._with.settings.silence_s
 
     def _done(self) -> bytes:
-        return translate.done_frame(self._state, self._head())
+        return self._watch.dialect.done(self._state, self._head())
 
     def _head(self) -> dict[str, object]:
         run = self._watch.run

@@ -5,7 +5,6 @@ from datetime import UTC
 from gateway import wire
 from gateway.convert import checkpoint, row, state_name
 from gateway.message import message_of
-from gateway.translate import Values, frame
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 
 
@@ -21,12 +20,6 @@ def message_from(message: pb.Message) -> wire.Message:
             **message_of(row(event) for event in message.events),
         }
     )
-
-
-def snapshot_frame(message: wire.Message, head: Values) -> bytes:
-    """The message as an event; `head` is what `head_of` returned behind its last row."""
-    body = {**head, **message.model_dump(mode="json")}
-    return frame("snapshot", body, position=str(head["sequence"]))
 
 
 def _pending(message: pb.Message) -> dict[str, object] | None:

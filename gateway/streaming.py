@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gateway.metrics import Metrics
-from gateway.translate import PING
+from gateway.translate import PING, BrokenOff
 
 HEADERS = {
     "Cache-Control": "no-cache",
@@ -32,9 +32,17 @@ class EventStream(Response):
     media_type = "text/event-stream"
 
     def __init__(
-        self, frames: Frames, *, stop: asyncio.Event, ping_s: float, metrics: Metrics
+        self,
+        frames: Frames,
+        *,
+        stop: asyncio.Event,
+        ping_s: float,
+        metrics: Metrics,
+        breaks_off: bool = False,
     ) -> None:
+        """With `breaks_off` a stream that is cut short ends its connection as a fault does."""
         self._frames = frames
+        self._breaks_off = breaks_off
         self._stop = stop
         self._ping_s = ping_s
         self._metrics = metrics
@@ -54,10 +62,20 @@ class EventStream(Response):
         finally:
             await cancel(leaving, stopping, sending)
             self._metrics.open_streams.add(-1)
-        if is_whole:
-            sending.result()
+        if is_whole and self._is_broken_off(sending):
+            return
+        if self._breaks_off and not is_whole:
+            return
         if not leaving.done() or leaving.cancelled():
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _is_broken_off(self, sending: "asyncio.Task[None]") -> bool:
+        """Whether the frames could not go on; raises whatever else ended them."""
+        try:
+            sending.result()
+        except BrokenOff:
+            return True
+        return False
 
     async def _send_all(self, send: Send) -> None:
         start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}

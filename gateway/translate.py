@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from typing import Protocol
 
 from gateway.cursor import Cursor, Delta, Row
 
@@ -54,6 +55,32 @@ ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 Values = Mapping[str, object]
 
 
+class BrokenOff(Exception):
+    """A stream cannot go on; its client is to notice, for it knows no frame that says so."""
+
+
+class Dialect(Protocol):
+    """How one stream tells a run: no bytes where its client is told nothing."""
+
+    def row(self, row: Row) -> bytes:
+        """A recorded event."""
+
+    def delta(self, delta: Delta, head: Values) -> bytes:
+        """A piece of the answer; `head` is what `head_of` returned."""
+
+    def reset(self, attempt: int, head: Values) -> bytes:
+        """Tells a client that came back in the middle of the answer to drop the text it holds."""
+
+    def snapshot(self, message: Values, head: Values) -> bytes:
+        """The run as a message, instead of rows that are no longer kept."""
+
+    def interruption(self, code: str, message: str, head: Values, *, retryable: bool) -> bytes:
+        """Says that the stream, not the run, broke off; without bytes the connection breaks."""
+
+    def done(self, state: str, head: Values) -> bytes:
+        """What a whole stream ends with."""
+
+
 def row_of(event: Values) -> Row:
     """The row to send for an event in protobuf's JSON form with its own field names.
 
@@ -88,6 +115,37 @@ def checkpoint_of(request: Values) -> dict[str, object]:
     return {**public, "response_schema": schema or {}, "payload": shown[0] if shown else None}
 
 
+class ChatDialect:
+    """The frames of a run as the chat wire has them."""
+
+    def row(self, row: Row) -> bytes:
+        """A recorded event; every client gets the same bytes."""
+        return row.frame
+
+    def delta(self, delta: Delta, head: Values) -> bytes:
+        """A piece of the answer; its position leads back to the row before it."""
+        body = {**head, "text": delta.text, "attempt": delta.attempt, "offset": delta.offset}
+        position = f"{head['sequence']}.{delta.attempt}.{delta.offset}"
+        return frame("answer_delta", body, position=position)
+
+    def reset(self, attempt: int, head: Values) -> bytes:
+        """Tells a client that came back in the middle of the answer to drop the text it holds."""
+        position = f"{head['sequence']}.{attempt}.0"
+        return frame("answer_reset", {**head, "attempt": attempt}, position=position)
+
+    def snapshot(self, message: Values, head: Values) -> bytes:
+        """The run as a message, instead of rows that are no longer kept."""
+        return frame("snapshot", {**head, **message}, position=str(head["sequence"]))
+
+    def interruption(self, code: str, message: str, head: Values, *, retryable: bool) -> bytes:
+        """Says that the stream, not the run, broke off; without an id no position moves."""
+        return frame("error", {**head, "code": code, "message": message, "retryable": retryable})
+
+    def done(self, state: str, head: Values) -> bytes:
+        """The last frame of a stream; it repeats the last position."""
+        return frame("done", {**head, "state": state}, position=str(head["sequence"]))
+
+
 def state_after(row: Row, before: str) -> str:
     """The state of a run when this was its latest row."""
     if not row.name:
@@ -95,29 +153,6 @@ def state_after(row: Row, before: str) -> str:
     if row.name == "run_state":
         return STATES_BY_CHANGE.get(str(row.body["change"]), "RUNNING")
     return STATES_AFTER.get(row.name, "RUNNING")
-
-
-def delta_frame(delta: Delta, head: Values) -> bytes:
-    """A piece of the answer; `head` is what `head_of` returned."""
-    body = {**head, "text": delta.text, "attempt": delta.attempt, "offset": delta.offset}
-    position = f"{head['sequence']}.{delta.attempt}.{delta.offset}"
-    return frame("answer_delta", body, position=position)
-
-
-def reset_frame(attempt: int, head: Values) -> bytes:
-    """Tells a client that came back in the middle of the answer to drop the text it holds."""
-    position = f"{head['sequence']}.{attempt}.0"
-    return frame("answer_reset", {**head, "attempt": attempt}, position=position)
-
-
-def done_frame(state: str, head: Values) -> bytes:
-    """The last frame of a stream; it repeats the last position."""
-    return frame("done", {**head, "state": state}, position=str(head["sequence"]))
-
-
-def interruption_frame(code: str, message: str, head: Values, *, retryable: bool) -> bytes:
-    """Says that the stream, not the run, broke off; without an id, so that no position moves."""
-    return frame("error", {**head, "code": code, "message": message, "retryable": retryable})
 
 
 def head_of(session_id: str, run_id: str, cursor: Cursor, time: str) -> dict[str, object]:

@@ -56,6 +56,7 @@ PAYLOADS: dict[str, Any] = {
     ),
     "run_state": ev.RunStateChanged(change=ev.RUN_STATE_CHANGE_REWOUND, by="ada"),
 }
+CHAT = translate.ChatDialect()
 MADE_BY_THE_GATEWAY = {"answer_delta", "snapshot", "done"}
 
 
@@ -216,14 +217,14 @@ def test_any_text_arrives_as_it_was(text: str) -> None:
 def test_pieces_and_resets_have_positions_in_the_text() -> None:
     head = translate.head_of("s", "r", Cursor(7), "2026-01-01T00:00:00Z")
     piece = Delta(after_sequence=7, attempt=2, offset=5, text="x")
-    assert read(translate.delta_frame(piece, head))["id"] == "7.2.5"
-    assert read(translate.reset_frame(2, head))["id"] == "7.2.0"
-    assert read(translate.done_frame("FAILED", head))["id"] == "7"
+    assert read(CHAT.delta(piece, head))["id"] == "7.2.5"
+    assert read(CHAT.reset(2, head))["id"] == "7.2.0"
+    assert read(CHAT.done("FAILED", head))["id"] == "7"
 
 
 def test_a_frame_about_the_stream_moves_no_position() -> None:
     head = translate.head_of("s", "r", Cursor(7), "2026-01-01T00:00:00Z")
-    told = read(translate.interruption_frame("PEER_DOWN", "Away.", head, retryable=True))
+    told = read(CHAT.interruption("PEER_DOWN", "Away.", head, retryable=True))
     assert "id" not in told
     assert json.loads(told["data"])["retryable"] is True
     assert b"id:" not in translate.PING
