@@ -1,6 +1,7 @@
 """Putting the gateway together: what it holds open, its routes, and the rings around them."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from gateway.feed import Feed
 from gateway.follow import Follower
 from gateway.guard import Guard
 from gateway.intake import Intake
+from gateway.limiter import Limiter, OwnLimiter, SharedLimiter
 from gateway.metrics import Metrics
 from gateway.openapi import describe
 from gateway.peers import Orchestrator, Search
@@ -33,7 +35,8 @@ from gateway.routes import (
 )
 from gateway.routes.context import Context
 from gateway.settings import Settings
-from services.chassis.bus import open_bus
+from gateway.throttle import Throttle
+from services.chassis.bus import Bus, open_bus
 from services.chassis.channel import open_channel
 from services.chassis.telemetry import EventLog
 
@@ -54,6 +57,22 @@ ROUTERS = tuple(
         health,
         page,
     )
+)
+# What a page of an allowed origin may read of a reply.
+EXPOSED = (
+    "Allow",
+    "ETag",
+    "Link",
+    "Retry-After",
+    "X-Idempotency-Cached",
+    "X-Idempotency-Key",
+    "X-RateLimit-Limit-Hour",
+    "X-RateLimit-Limit-Minute",
+    "X-RateLimit-Remaining-Hour",
+    "X-RateLimit-Remaining-Minute",
+    "X-RateLimit-Reset",
+    "X-Session-ID",
+    "X-Workflow-ID",
 )
 UNTRACED = "/health$,/readiness$,/metrics$"
 
@@ -85,6 +104,7 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
                 feed=feed,
                 follower=Follower(orchestrator, feed, metrics, settings, now=_now_text),
                 links=PageLinks(_now),
+                limiter=_limiter(settings, bus, metrics),
             )
             yield
             stop.set()
@@ -105,7 +125,10 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
     FastAPIInstrumentor.instrument_app(
         app, excluded_urls=UNTRACED, exclude_spans=["receive", "send"]
     )
-    inner: ASGIApp = Intake(app, settings=settings, doorkeeper=doorkeeper)
+    counted = Throttle(
+        app, limiter=lambda: app.state.context.limiter, settings=settings, metrics=metrics
+    )
+    inner: ASGIApp = Intake(counted, settings=settings, doorkeeper=doorkeeper)
     if settings.allowed_origins:
         inner = CORSMiddleware(
             inner,
@@ -113,14 +136,24 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
             allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=[
                 "Authorization",
+                "Cache-Control",
                 "Content-Type",
                 "Idempotency-Key",
+                "If-Match",
                 "Last-Event-ID",
                 "X-API-Key",
+                "traceparent",
+                "tracestate",
             ],
-            expose_headers=["Allow", "Retry-After"],
+            expose_headers=EXPOSED,
         )
     return Guard(inner, settings=settings, metrics=metrics)
+
+
+def _limiter(settings: Settings, bus: Bus, metrics: Metrics) -> Limiter:
+    if settings.shared_limits:
+        return SharedLimiter(bus, time.time, metrics)
+    return OwnLimiter(time.time)
 
 
 def _now() -> datetime:

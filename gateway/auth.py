@@ -11,8 +11,36 @@ from gateway.errors import GatewayError
 from gateway.settings import Settings
 from services.chassis.server import LOCAL_OWNER
 
+TASK_WIRE = "/api/v1/"
 LINK_LIFE = timedelta(minutes=10)
 MOST_LINKS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """How a wire refuses who has no key, or an unknown one."""
+
+    missing: str
+    unknown: str
+    challenge: str
+
+
+CHAT_WIRE_WORDS = Words(
+    missing="A key is needed, as X-API-Key or as Authorization: Bearer.",
+    unknown="This key is not known to the gateway.",
+    challenge="Bearer",
+)
+# Clients of that wire know these.
+TASK_WIRE_WORDS = Words(
+    missing="Authentication required",
+    unknown="Invalid token",
+    challenge='Bearer realm="Shannon API"',
+)
+
+
+def is_task_wire(path: str) -> bool:
+    """Whether a path belongs to the wire of tasks, whose words differ."""
+    return path.startswith(TASK_WIRE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,19 +74,20 @@ class Doorkeeper:
         ]
         self._is_open = settings.skip_auth
 
-    def admit(self, key: str | None) -> Caller:
-        """The caller whose key this is; raises UNAUTHENTICATED."""
+    def admit(self, key: str | None, path: str) -> Caller:
+        """The caller whose key this is; raises UNAUTHENTICATED in the words of the path's wire."""
         if self._is_open:
             return Caller(owner=LOCAL_OWNER, libraries=None, key="")
+        words = TASK_WIRE_WORDS if is_task_wire(path) else CHAT_WIRE_WORDS
         if key is None:
-            raise _unauthenticated("A key is needed, as X-API-Key or as Authorization: Bearer.")
+            raise _unauthenticated(words.missing, words)
         found: Caller | None = None
         # Every key is compared, whole and in constant time, whichever fits.
         for caller in self._callers:
             if _same(caller.key, key):
                 found = caller
         if found is None:
-            raise _unauthenticated("This key is not known to the gateway.")
+            raise _unauthenticated(words.unknown, words)
         return found
 
 
@@ -104,5 +133,6 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _unauthenticated(text: str) -> GatewayError:
-    return GatewayError("UNAUTHENTICATED", text, headers={"WWW-Authenticate": "Bearer"})
+def _unauthenticated(text: str, words: Words) -> GatewayError:
+    headers = {"WWW-Authenticate": words.challenge}
+    return GatewayError("UNAUTHENTICATED", text, headers=headers)

@@ -84,11 +84,15 @@ class GatewayError(Exception):
         *,
         detail: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
+        status: int | None = None,
+        more: Mapping[str, str] | None = None,
     ) -> None:
+        """The status is that of the code unless a wire has another; `more` stands in the body."""
         super().__init__(text)
         self.code = code
         self.text = text
-        self.status = STATUS_OF_CODE[code]
+        self.status = status or STATUS_OF_CODE[code]
+        self.more = dict(more or {})
         self.detail = dict(detail or {})
         self.headers = dict(headers or {})
         if self.status in RETRIED_LATER:
@@ -96,7 +100,7 @@ class GatewayError(Exception):
 
     def body(self) -> dict[str, object]:
         """The JSON that the client gets."""
-        return {"error": self.text, "code": self.code, "detail": self.detail}
+        return {"error": self.text, "code": self.code, "detail": self.detail, **self.more}
 
 
 def internal_error() -> GatewayError:

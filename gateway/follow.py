@@ -196,14 +196,14 @@ class _Stream:
         text = await self._with.feed.text_so_far(self._watch.run)
         if text is None:
             return
-        if (
+        # A client that came back may hold some of it.
+        may_hold = (
             self._resumed
             and not self._cursor.is_ahead(text)
             and text.attempt >= self._cursor.attempt
-        ):
-            # The client may hold some of it.
-            if frame := self._watch.dialect.reset(text.attempt, self._head()):
-                yield frame
+        )
+        if may_hold and (frame := self._watch.dialect.reset(text.attempt, self._head())):
+            yield frame
         async for frame in self._live_delta(text):
             yield frame
 

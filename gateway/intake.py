@@ -3,17 +3,21 @@
 import asyncio
 from typing import NoReturn
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, QueryParams
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.auth import Doorkeeper
+from gateway.auth import Caller, Doorkeeper
 from gateway.errors import GatewayError
 from gateway.guard import PROBES, reply_with
 from gateway.settings import Settings
 
-# What a browser must get before it can have a key.
-OPEN_PATHS = PROBES | {"/", "/page-key"}
+# What a browser or a client must get before it can have a key.
+OPEN_PATHS = PROBES | {"/", "/page-key", "/openapi.json"}
 OPEN_FOLDER = "/page/"
+# A browser's own reader of event streams can send no headers; nowhere else may a key stand in an
+# address, which is logged and remembered.
+STREAMS = "/api/v1/stream/"
+QUERY_KEYS = ("api_key", "token")
 # A body up to so many times the limit is read to its end and thrown away: a client that is still
 # sending when the connection closes sees a broken connection instead of the answer.
 DRAINED = 32
@@ -37,7 +41,7 @@ class Intake:
         path = scope["path"]
         try:
             if path not in OPEN_PATHS and not path.startswith(OPEN_FOLDER):
-                scope.setdefault("state", {})["caller"] = self._doorkeeper.admit(_key_in(headers))
+                scope.setdefault("state", {})["caller"] = self._caller(scope, headers)
             if scope["method"] in WITH_BODY:
                 receive = await self._with_whole_body(headers, receive)
         except GatewayError as error:
@@ -47,6 +51,13 @@ class Intake:
             await _answer_head(self._app, scope, send)
         else:
             await self._app(scope, receive, send)
+
+    def _caller(self, scope: Scope, headers: Headers) -> Caller:
+        path = scope["path"]
+        key = _key_in(headers)
+        if key is None and scope["method"] == "GET" and path.startswith(STREAMS):
+            key = _key_in_query(QueryParams(scope["query_string"]))
+        return self._doorkeeper.admit(key, path)
 
     async def _with_whole_body(self, headers: Headers, receive: Receive) -> Receive:
         declared = headers.get("content-length", "0")
@@ -102,6 +113,10 @@ def _key_in(headers: Headers) -> str | None:
         return key
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+
+
+def _key_in_query(query: QueryParams) -> str | None:
+    return next((key for name in QUERY_KEYS if (key := query.get(name))), None)
 
 
 def _replaying(first: Message, rest: Receive) -> Receive:

@@ -57,6 +57,13 @@ class Metrics:
         self.bus_losses = Count(
             "zocrates_gateway_bus_losses_total", "Losses of the connection to NATS."
         )
+        self.limited_requests = Count(
+            "zocrates_gateway_limited_requests_total", "Requests over their key's limit, by window."
+        )
+        self.uncounted_requests = Count(
+            "zocrates_gateway_uncounted_requests_total",
+            "Requests let in because NATS could not count them.",
+        )
 
     def text(self) -> str:
         """All numbers in the Prometheus text format."""
@@ -68,6 +75,8 @@ class Metrics:
             self.catch_ups,
             self.inbox_overflows,
             self.bus_losses,
+            self.limited_requests,
+            self.uncounted_requests,
         )
         return "\n".join(line for count in counts for line in count.lines()) + "\n"
 

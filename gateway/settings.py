@@ -42,6 +42,14 @@ class Settings(ProcessSettings):
     allowed_origins: tuple[str, ...] = ()
     """Origins, besides the gateway's own, whose pages may call it; they get CORS headers."""
     max_body_bytes: int = Field(default=64 * 1024, gt=0)
+    limit_per_minute: int = Field(default=1_000, gt=0)
+    """Limited requests of one key in a minute."""
+    limit_per_hour: int = Field(default=100_000, gt=0)
+    """The same in an hour."""
+    limit_per_day: int = Field(default=1_000_000, gt=0)
+    """The same in a day."""
+    shared_limits: bool = False
+    """Count the requests of keys in NATS: needed where several gateways run."""
     ping_s: float = Field(default=15.0, gt=0)
     """After so long without an event a stream carries a comment, so that proxies keep it open."""
     peer_deadline_s: float = Field(default=20.0, gt=0)

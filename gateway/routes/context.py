@@ -11,6 +11,7 @@ from fastapi import Depends, Header, Request
 from gateway.auth import Caller, PageLinks
 from gateway.feed import Feed
 from gateway.follow import Follower
+from gateway.limiter import Limiter
 from gateway.metrics import Metrics
 from gateway.peers import Orchestrator, Search
 from gateway.settings import Settings
@@ -30,6 +31,7 @@ class Context:
     feed: Feed
     follower: Follower
     links: PageLinks
+    limiter: Limiter
 
     def stream(self, frames: AsyncGenerator[bytes, None]) -> EventStream:
         """Frames as a reply."""

@@ -9,8 +9,9 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
-from nats.js.api import RetentionPolicy, StorageType, StreamConfig
+from nats.js.api import KeyValueConfig, RetentionPolicy, StorageType, StreamConfig
 from nats.js.errors import NotFoundError
+from nats.js.kv import KeyValue
 
 from services.chassis.telemetry import EventLog, trace_headers
 
@@ -109,6 +110,17 @@ class Bus:
                 await manager.add_stream(wanted)
         except (NatsError, TimeoutError) as error:
             raise BusDown(f"NATS stream {stream.name!r} cannot be made: {error}") from error
+
+    async def bucket(self, name: str, *, life_s: float) -> KeyValue:
+        """The shared values of this name, in memory; each is forgotten so long after its change."""
+        self._require_connection()
+        context = self._client.jetstream(timeout=5)
+        config = KeyValueConfig(bucket=name, ttl=life_s, storage=StorageType.MEMORY)
+        try:
+            # Made again with the same settings it is the one that is there.
+            return await context.create_key_value(config)
+        except (NatsError, TimeoutError) as error:
+            raise BusDown(f"NATS bucket {name!r} cannot be made: {error}") from error
 
     async def subscribe(self, subject: str, handler: Handler) -> Subscription:
         """Hand each message that arrives from now on to the handler, in order."""

@@ -13,7 +13,7 @@ from tests.fakes.gateway_stage import ADA, BOB, EVE, Stage, stage_with_nats, unt
 from tests.servers import NatsServer
 
 HEX = "0" * 32
-OPEN = ["/health", "/readiness", "/metrics", "/", "/page/style.css"]
+OPEN = ["/health", "/readiness", "/metrics", "/", "/page/style.css", "/openapi.json"]
 CLOSED = [
     ("GET", "/sessions"),
     ("GET", f"/sessions/{HEX}"),
@@ -30,7 +30,6 @@ CLOSED = [
     ("POST", "/library/sync"),
     ("GET", "/passages/abcdef01"),
     ("POST", "/page-links"),
-    ("GET", "/openapi.json"),
     ("GET", "/nothing/here"),
 ]
 

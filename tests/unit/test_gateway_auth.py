@@ -31,7 +31,7 @@ class Clock:
 
 
 def test_a_key_names_its_owner_and_libraries() -> None:
-    caller = Doorkeeper(settings()).admit(BOB)
+    caller = Doorkeeper(settings()).admit(BOB, "/chat")
     assert (caller.owner, caller.libraries) == ("bob", ("groups/7",))
     assert caller.may_read("groups/7")
     assert not caller.may_read("user")
@@ -40,7 +40,7 @@ def test_a_key_names_its_owner_and_libraries() -> None:
 @pytest.mark.parametrize("key", [None, "", "x", ADA[:-1], ADA + " ", ADA.upper(), "\ud800", "ä"])
 def test_any_other_key_is_refused(key: str | None) -> None:
     with pytest.raises(GatewayError) as refused:
-        Doorkeeper(settings()).admit(key)
+        Doorkeeper(settings()).admit(key, "/chat")
     assert refused.value.status == 401
     assert ADA not in refused.value.text
 
@@ -107,5 +107,5 @@ def test_keys_may_be_skipped_in_development_only(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ENVIRONMENT", place)
-    caller = Doorkeeper(Settings(skip_auth=True)).admit(None)
+    caller = Doorkeeper(Settings(skip_auth=True)).admit(None, "/chat")
     assert (caller.owner, caller.libraries) == ("local", None)

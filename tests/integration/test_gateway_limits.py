@@ -1,0 +1,99 @@
+"""Keys on the task wire: how they come, how they are refused, and how often they may ask."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gateway.limiter import SharedLimiter
+from gateway.metrics import Metrics
+from gateway.quota import Allowance
+from services.chassis.bus import open_bus
+from tests.fakes.gateway_stage import ADA, BOB, Stage, stage_with_nats, until
+from tests.servers import NatsServer
+
+LIMITED = "/api/v1/tasks/unknown/control-state"
+MOST = 5
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    """A gateway of each test's own: what one counts is not another's."""
+    async with stage_with_nats(tmp_path / "nats", limit_per_minute=MOST) as lit:
+        yield lit
+
+
+async def without_key(stage: Stage, path: str, **headers: str) -> httpx.Response:
+    async with httpx.AsyncClient(base_url=stage.http.base_url) as anonymous:
+        return await anonymous.get(path, headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("headers", "text"),
+    [({}, "Authentication required"), ({"X-API-Key": "x" * 20}, "Invalid token")],
+)
+async def test_the_task_wire_refuses_in_its_own_words(
+    stage: Stage, headers: dict[str, str], text: str
+) -> None:
+    reply = await without_key(stage, LIMITED, **headers)
+    assert (reply.status_code, reply.json()["error"]) == (401, text)
+    assert reply.json()["code"] == "UNAUTHENTICATED"
+    assert reply.headers["WWW-Authenticate"] == 'Bearer realm="Shannon API"'
+
+
+@pytest.mark.parametrize("name", ["api_key", "token"])
+async def test_a_key_in_the_address_opens_streams_and_nothing_else(stage: Stage, name: str) -> None:
+    stream = await without_key(stage, f"/api/v1/stream/sse?workflow_id=unknown&{name}={ADA}")
+    assert stream.status_code == 404
+    other = await without_key(stage, f"{LIMITED}?{name}={ADA}")
+    assert other.status_code == 401
+
+
+async def test_a_key_that_asked_too_often_is_told_when_to_come_again(stage: Stage) -> None:
+    left = []
+    for _ in range(MOST):
+        reply = await stage.http.get(LIMITED)
+        assert reply.status_code == 404
+        left.append(int(reply.headers["X-RateLimit-Remaining-Minute"]))
+        assert reply.headers["X-RateLimit-Limit-Minute"] == str(MOST)
+    assert left == list(range(MOST - 1, -1, -1))
+    refused = await stage.http.get(LIMITED)
+    assert refused.status_code == 429
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+    assert refused.json()["error"] == "Rate limit exceeded"
+    assert (refused.json()["code"], refused.json()["window"]) == ("LIMIT_REACHED", "minute")
+    assert refused.json()["message"].endswith(" s.")
+    # Another key has windows of its own, and polling one task is not counted.
+    assert (await stage.http.get(LIMITED, headers={"X-API-Key": BOB})).status_code == 404
+    assert (await stage.http.get("/api/v1/tasks/unknown")).status_code == 404
+
+
+async def test_gateways_that_count_together_let_in_exactly_as_many_as_allowed(
+    nats_server: NatsServer,
+) -> None:
+    allowance = Allowance(minute=1_000, hour=7, day=1_000)
+    async with open_bus(nats_server.url, "one") as one, open_bus(nats_server.url, "two") as two:
+        await until(lambda: one.is_connected and two.is_connected)
+        limiters = [SharedLimiter(bus, lambda: 1_800_057_700.0, Metrics()) for bus in (one, two)]
+        verdicts = await asyncio.gather(
+            *(limiter.count("key", allowance) for limiter in limiters for _ in range(8))
+        )
+        counted = [verdict for verdict in verdicts if verdict is not None]
+        assert len(counted) == 16
+        assert sum(verdict.exceeded is None for verdict in counted) == 7
+        late = await limiters[0].count("key", allowance)
+        assert late is not None
+        assert late.exceeded == "hour"
+
+
+async def test_without_nats_nothing_is_refused_and_that_is_counted(nats_server: NatsServer) -> None:
+    metrics = Metrics()
+    async with open_bus(nats_server.url, "one") as bus:
+        limiter = SharedLimiter(bus, lambda: 0.0, metrics)
+        await until(lambda: bus.is_connected)
+        nats_server.kill()
+        await until(lambda: not bus.is_connected)
+        assert await limiter.count("key", Allowance(minute=1, hour=1, day=1)) is None
+    assert metrics.uncounted_requests.value() == 1
