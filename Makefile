@@ -10,6 +10,9 @@ TURNS ?= 320
 SEED ?=
 WORKERS ?= 2
 TORCH_INDEX ?=
+ENGINE ?= docker
+TAG ?= 0.1.0
+MODELS ?= exported
 PROTOS := $(shell find protos/zocrates -name '*.proto' 2>/dev/null)
 
 ##@ Start
@@ -77,6 +80,14 @@ state-machine: setup ## Let things happen to runs in EXAMPLES=2000 other orders
 chaos: setup ## Kill everything again and again under RUNS=200 runs and count what was lost; SEED= repeats
 	$(BIN)/python -m tests.chaos $(or $(RUNS),200) $(SEED)
 
+##@ Ship
+
+images: ## Build an image for each process; ENGINE=podman, TAG=, MODELS=mounted, TORCH_INDEX=
+	@for target in search search-demo rerank synth orchestrator gateway; do \
+		$(ENGINE) build --file deploy/Dockerfile --target $$target --tag zocrates-$$target:$(TAG) \
+			--build-arg MODELS=$(MODELS) --build-arg TORCH_INDEX=$(TORCH_INDEX) . || exit 1; \
+	done
+
 ##@ Measure
 
 bench-first-answer: setup ## Start-up, first answer and memory, for docs/benchmarks.md
@@ -117,4 +128,4 @@ bench-sse: setup ## CLIENTS=1000 event streams on one gateway, RATE=10 decisions
 help: ## Print this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: setup run proto models fmt lint types arch test test-unit test-integration test-e2e check crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-retrieval bench-support bench-paused bench-sse help
+.PHONY: setup run images proto models fmt lint types arch test test-unit test-integration test-e2e check crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-retrieval bench-support bench-paused bench-sse help
