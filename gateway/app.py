@@ -92,7 +92,11 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
             open_channel(settings.search_target) as to_search,
         ):
             bus.on_lost(metrics.bus_losses.add)
-            orchestrator = Orchestrator(to_orchestrator, deadline_s=settings.peer_deadline_s)
+            orchestrator = Orchestrator(
+                to_orchestrator,
+                deadline_s=settings.peer_deadline_s,
+                planner_s=settings.planner_deadline_s,
+            )
             feed = Feed(bus, capacity=settings.inbox_messages, metrics=metrics)
             app.state.context = Context(
                 settings=settings,

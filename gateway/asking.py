@@ -11,10 +11,10 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import ValidationError
 
-from gateway import events
+from gateway import events, wire
 from gateway.client import Client, RunId
 from gateway.connection import ClientError, Refused
-from gateway.deciding import EXTEND, SYNTHESIZE, Decision, decide
+from gateway.deciding import APPROVE, EXTEND, REJECT, SYNTHESIZE, Decision, decide
 from gateway.plain_text import complain
 from gateway.sse import ServerEvent
 from gateway.terminal import screen_for, show_checkpoint
@@ -23,7 +23,14 @@ from gateway.watching import WatchedRun, after, run_of
 ANSWERED, RUN_FAILED, WAITING = 0, 3, 4
 OVER = frozenset({"COMPLETED", "FAILED", "CANCELLED", "EXPIRED", "REWOUND", "DELETED"})
 
-CHOSEN = {EXTEND: "extend the search", SYNTHESIZE: "synthesize"}
+CHOSEN = {
+    EXTEND: "extend the search",
+    SYNTHESIZE: "synthesize",
+    APPROVE: "approve",
+    REJECT: "reject",
+}
+# Somebody else works on the same plan: what is decided on is read again.
+OVERTAKEN = frozenset({"VERSION_CONFLICT", "FEEDBACK_IN_PROGRESS"})
 
 T = TypeVar("T")
 Events = AsyncGenerator[ServerEvent, None]
@@ -59,11 +66,20 @@ class Manner:
         return shlex.join(["zocrates", *words, *folder])
 
 
-def ask_question(connected: Connected, prompt: str, session: str | None, manner: Manner) -> int:
+def ask_question(
+    connected: Connected,
+    prompt: str,
+    session: str | None,
+    manner: Manner,
+    options: wire.TurnOptions | None = None,
+) -> int:
     """Ask and see the run through; returns the exit code."""
     try:
         return see_through(
-            connected, WatchedRun(), lambda client: client.ask(prompt, session_id=session), manner
+            connected,
+            WatchedRun(),
+            lambda client: client.ask(prompt, session_id=session, options=options),
+            manner,
         )
     except Refused as refused:
         if refused.code != "PENDING_CHECKPOINT" or session is None:
@@ -122,6 +138,9 @@ def _watched(connected: Connected, run: WatchedRun, begin: Begin, manner: Manner
     try:
         return connected(lambda client: watch(begin(client), run, manner))
     except Refused as late:
+        if late.code in OVERTAKEN and manner.can_ask:
+            complain(str(late))
+            return connected(lambda client: last_run(client, run.session_id))
         if late.code != "STALE_INTERRUPT":
             raise
         if not manner.can_ask:
@@ -172,6 +191,7 @@ def _resuming(run: WatchedRun, decision: Decision) -> Begin:
         asked.interrupt_id,
         action=decision.action,
         guidance=decision.guidance,
+        message=decision.message,
         expected_version=asked.version,
     )
 
@@ -198,9 +218,15 @@ def _decision(run: WatchedRun, manner: Manner) -> Decision | None:
 
 
 def _how_to_decide(run: WatchedRun, manner: Manner) -> str:
-    extend = manner.command("resume", run.session_id, "--extend")
-    synthesize = manner.command("resume", run.session_id, "--synthesize")
-    return f"the run waits for a decision: {extend}\nor: {synthesize}"
+    match run.checkpoint.payload if run.checkpoint else None:
+        case events.PlanCheckpoint():
+            ways = [["--approve"], ["--feedback", "TEXT"]]
+        case events.ApprovalCheckpoint():
+            ways = [["--approve"], ["--reject"]]
+        case _:
+            ways = [["--extend"], ["--synthesize"]]
+    commands = [manner.command("resume", run.session_id, *way) for way in ways]
+    return f"the run waits for a decision: {commands[0]}\nor: {commands[1]}"
 
 
 def _decided(late: Refused) -> str:

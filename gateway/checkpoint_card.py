@@ -5,13 +5,28 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gateway import events
-from gateway.plain_text import counted, one_line
+from gateway.plain_text import WIDTH, counted, indented, one_line
+from gateway.plan_card import (
+    LATER_CHOICE,
+    TEXT_CHARACTERS,
+    Choices,
+    approval_choices,
+    approval_lines,
+    plan_choices,
+    plan_lines,
+)
 
-WIDTH = 76
 BAR_WIDTH = 30
 MOST_GAPS = 20
 EXPIRY = "expiry"
-TEXT_CHARACTERS = 1_200
+Payload = events.BudgetCheckpoint | events.PlanCheckpoint | events.ApprovalCheckpoint
+
+DECIDED = {
+    "extend_budget": "Extension granted",
+    "synthesize": "Synthesis chosen",
+    "approve": "Approved",
+    "reject": "Rejected",
+}
 # Used, still free, and what an extension would add.
 USED, FREE, ADDED = "█", "░", "▒"
 
@@ -68,23 +83,36 @@ def added(payload: events.BudgetCheckpoint) -> str:
     return ", ".join(told) or "a further pass"
 
 
-def choices(payload: events.BudgetCheckpoint) -> list[tuple[str, str]]:
+def choices(payload: Payload) -> Choices:
     """The keys that can be pressed, and what each does."""
+    match payload:
+        case events.PlanCheckpoint():
+            return plan_choices(payload)
+        case events.ApprovalCheckpoint():
+            return approval_choices(payload)
     return [
         ("e", f"Grant Deep Research Extension ({added(payload)})"),
         ("s", "Synthesize Response with Existing Evidence"),
-        ("l", "Decide later"),
+        LATER_CHOICE,
     ]
 
 
 def card_lines(asked: events.RequestInput) -> Iterator[str]:
     """The whole card."""
-    payload = asked.payload
-    if payload is None:
-        yield one_line(asked.message, TEXT_CHARACTERS)
-        return
+    match asked.payload:
+        case None:
+            yield one_line(asked.message, TEXT_CHARACTERS)
+        case events.PlanCheckpoint() as plan:
+            yield from plan_lines(asked.message, plan)
+        case events.ApprovalCheckpoint() as step:
+            yield from approval_lines(asked.message, step)
+        case budget:
+            yield from _budget_card(asked.message, budget)
+
+
+def _budget_card(message: str, payload: events.BudgetCheckpoint) -> Iterator[str]:
     yield badge(payload)
-    yield from _wrapped(asked.message)
+    yield from _wrapped(message)
     if payload.covered_summary:
         yield ""
         yield "Covered so far"
@@ -102,9 +130,8 @@ def card_lines(asked: events.RequestInput) -> Iterator[str]:
 
 def answered_line(answered: events.CheckpointAnswered) -> str:
     """What was decided, and by whom."""
-    what = {"extend_budget": "Extension granted", "synthesize": "Synthesis chosen"}
     who = "as its time was over" if answered.answered_by == EXPIRY else f"by {answered.answered_by}"
-    line = f"· {what.get(answered.action, 'Answered')} {one_line(who, 100)}"
+    line = f"· {DECIDED.get(answered.action, 'Answered')} {one_line(who, 100)}"
     return f"{line}: {one_line(answered.guidance, 200)}" if answered.guidance else line
 
 
@@ -131,5 +158,4 @@ def _listed(gaps: list[str]) -> Iterator[str]:
 
 
 def _wrapped(text: str) -> Iterable[str]:
-    flat = one_line(text, TEXT_CHARACTERS)
-    return textwrap.wrap(flat, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    return indented(one_line(text, TEXT_CHARACTERS))

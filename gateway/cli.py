@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -61,6 +61,15 @@ class SourceKind(Enum):
     WEB_API = "web_api"
 
 
+class Strategy(Enum):
+    """How far a run goes by itself."""
+
+    QUICK = "quick"
+    STANDARD = "standard"
+    DEEP = "deep"
+    ACADEMIC = "academic"
+
+
 SessionId = Annotated[
     str, typer.Argument(metavar="SESSION", help="The session's id.", callback=_an_id)
 ]
@@ -79,15 +88,27 @@ def ask(
         str | None,
         typer.Option("--session", metavar="ID", help="Go on in this session.", callback=_an_id),
     ] = None,
+    review_plan: Annotated[
+        bool, typer.Option("--review-plan", help="See a plan first, comment on it, approve it.")
+    ] = False,
+    strategy: Annotated[
+        Strategy | None, typer.Option(help="How far the search goes by itself.")
+    ] = None,
     as_json: AsEvents = False,
     data: Data = None,
 ) -> None:
     """Ask a question, see the search, decide at its checkpoints, and get the checked answer."""
+    from gateway import wire
     from gateway.asking import Manner, ask_question
 
     prompt = sys.stdin.read() if question == "-" else question
     manner = Manner(as_json=as_json, data=data)
-    _finish(lambda: ask_question(_connected(data), prompt, session, manner))
+    options = None
+    if review_plan or strategy:
+        options = wire.TurnOptions(
+            review_plan=review_plan, strategy=strategy.value if strategy else None
+        )
+    _finish(lambda: ask_question(_connected(data), prompt, session, manner, options))
 
 
 @app.command()
@@ -100,13 +121,29 @@ def resume(
     guidance: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Steering for the extended search.")
     ] = None,
+    approve: Annotated[
+        bool, typer.Option("--approve", help="Approve the plan, or the step that needs consent.")
+    ] = False,
+    reject: Annotated[
+        bool, typer.Option("--reject", help="Refuse the step that needs consent.")
+    ] = False,
+    feedback: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Comment on the plan.")
+    ] = None,
     as_json: AsEvents = False,
     data: Data = None,
 ) -> None:
     """Decide at the checkpoint of a session, or go on watching its run."""
     from gateway.asking import Manner, take_up
 
-    decision = _chosen(extend, synthesize, guidance)
+    chosen = {
+        "--extend": extend,
+        "--synthesize": synthesize,
+        "--approve": approve,
+        "--reject": reject,
+        "--feedback": feedback is not None,
+    }
+    decision = _chosen(chosen, guidance, feedback)
     manner = Manner(as_json=as_json, data=data)
     _finish(lambda: take_up(_connected(data), session, decision, manner))
 
@@ -256,16 +293,26 @@ def env(data: Data = None) -> None:
     )
 
 
-def _chosen(extend: bool, synthesize: bool, guidance: str | None) -> "Decision | None":
-    from gateway.deciding import EXTEND, SYNTHESIZE, Decision
+def _chosen(
+    flags: Mapping[str, bool], guidance: str | None, feedback: str | None
+) -> "Decision | None":
+    from gateway.deciding import APPROVE, EXTEND, FEEDBACK, REJECT, SYNTHESIZE, Decision
 
-    if extend and synthesize:
-        raise typer.BadParameter("choose --extend or --synthesize, not both")
-    if guidance is not None and not extend:
+    given = [flag for flag, is_given in flags.items() if is_given]
+    if len(given) > 1:
+        raise typer.BadParameter(f"choose one of {' and '.join(given)}")
+    if guidance is not None and given != ["--extend"]:
         raise typer.BadParameter("--guidance steers an extended search; give --extend too")
-    if extend:
-        return Decision(action=EXTEND, guidance=guidance)
-    return Decision(action=SYNTHESIZE) if synthesize else None
+    if not given:
+        return None
+    actions = {
+        "--extend": EXTEND,
+        "--synthesize": SYNTHESIZE,
+        "--approve": APPROVE,
+        "--reject": REJECT,
+        "--feedback": FEEDBACK,
+    }
+    return Decision(action=actions[given[0]], guidance=guidance, message=feedback)
 
 
 async def _run_of(client: "Client", session: str, run: str | None) -> "RunId":

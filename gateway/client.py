@@ -82,13 +82,21 @@ class Client:
         await self._connection.__aexit__(kind, error, trace)
 
     def ask(
-        self, prompt: str, *, session_id: str | None = None
+        self,
+        prompt: str,
+        *,
+        session_id: str | None = None,
+        options: wire.TurnOptions | None = None,
     ) -> AsyncGenerator[ServerEvent, None]:
         """Ask, and give the run's events until it is done or waits for a decision.
 
         The connection may break: the question is not asked twice and no event is lost or repeated.
         """
-        body = {"prompt": prompt, **({"session_id": session_id} if session_id else {})}
+        body: dict[str, Any] = {"prompt": prompt}
+        if session_id:
+            body["session_id"] = session_id
+        if options is not None:
+            body["options"] = options.model_dump(exclude_defaults=True)
         return self._events(_Start(path="/chat", body=body), _Position())
 
     def resume(
@@ -98,6 +106,7 @@ class Client:
         *,
         action: str,
         guidance: str | None = None,
+        message: str | None = None,
         expected_version: int | None = None,
     ) -> AsyncGenerator[ServerEvent, None]:
         """Decide at a checkpoint, and give the run's events from there, in the same way.
@@ -108,8 +117,12 @@ class Client:
             "session_id": run.session_id,
             "invocation_id": run.invocation_id,
             "interrupt_id": interrupt_id,
-            "response": {"action": action, **({"guidance": guidance} if guidance else {})},
+            "response": {"action": action},
         }
+        if guidance:
+            body["response"]["guidance"] = guidance
+        if message:
+            body["response"]["message"] = message
         if expected_version is not None:
             body["expected_version"] = expected_version
         return self._events(_Start(path="/chat/resume", body=body), _Position())

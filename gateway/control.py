@@ -18,6 +18,7 @@ from gateway.wire import (
 )
 
 MOST_GUIDANCE = 2_000
+MOST_COMMENT = 65_536
 
 Title = Annotated[
     str,
@@ -29,20 +30,28 @@ Steering = Annotated[
     StringConstraints(strip_whitespace=True, max_length=MOST_GUIDANCE),
     AfterValidator(without_nul),
 ]
+# As long as a body may be: how much a plan takes is for the review to say.
+Comment = Annotated[Text, Field(max_length=MOST_COMMENT)]
 InterruptId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,79}$")]
 Version = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Action = Annotated[
-    Text, Field(max_length=100, examples=["extend_budget", "synthesize", "feedback", "approve"])
+    Text,
+    Field(
+        max_length=100,
+        examples=["extend_budget", "synthesize", "feedback", "approve", "reject"],
+    ),
 ]
 
 
 class Decision(Request):
-    """What a person decides; a budget checkpoint offers `extend_budget` and `synthesize`."""
+    """What a person decides: `extend_budget` or `synthesize` at a budget checkpoint, `feedback` or
+    `approve` on a plan, `approve` or `reject` where consent is asked for.
+    """
 
     action: Action
     guidance: Steering | None = Field(default=None, description="Steering for the search agent.")
-    message: Steering | None = Field(
-        default=None, description="Feedback on a plan; a budget checkpoint takes none."
+    message: Comment | None = Field(
+        default=None, description="The feedback on a plan; nothing else takes one."
     )
 
 
@@ -54,7 +63,8 @@ class ResumeRequest(Request):
     interrupt_id: InterruptId
     response: Decision
     expected_version: Version | None = Field(
-        default=None, description="The version of the checkpoint that the person saw."
+        default=None,
+        description="The version of the checkpoint that the person saw; a plan asks for it.",
     )
 
 

@@ -4,12 +4,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateway import events
-from gateway.checkpoint_card import choices
+from gateway.checkpoint_card import Payload, choices
 from gateway.control import MOST_GUIDANCE
 
 EXTEND, SYNTHESIZE = "extend_budget", "synthesize"
+FEEDBACK, APPROVE, REJECT = "feedback", "approve", "reject"
+MOST_FEEDBACK = 10_240
 # Whole words only: who types "exit" grants nothing, and "stop" is no decision either.
-ACTIONS = {"e": EXTEND, "extend": EXTEND, "s": SYNTHESIZE, "synthesize": SYNTHESIZE}
+ACTIONS = {
+    "e": EXTEND,
+    "extend": EXTEND,
+    "s": SYNTHESIZE,
+    "synthesize": SYNTHESIZE,
+    "f": FEEDBACK,
+    "feedback": FEEDBACK,
+    "a": APPROVE,
+    "approve": APPROVE,
+    "r": REJECT,
+    "reject": REJECT,
+}
 LATER = ("l", "later")
 
 # Asks with a prompt and gives the line that was typed; raises EOFError at the end of the input.
@@ -23,9 +36,10 @@ class Decision:
 
     action: str
     guidance: str | None = None
+    message: str | None = None
 
 
-def decide(payload: events.BudgetCheckpoint, ask: Ask, tell: Tell) -> Decision | None:
+def decide(payload: Payload, ask: Ask, tell: Tell) -> Decision | None:
     """The person's decision, None when it is put off."""
     tell("")
     offered = choices(payload)
@@ -37,20 +51,42 @@ def decide(payload: events.BudgetCheckpoint, ask: Ask, tell: Tell) -> Decision |
             typed = ask(f"Your decision [{keys}]: ").strip().lower()
             if typed in LATER:
                 return None
-            if (action := ACTIONS.get(typed)) is not None:
-                guidance = _guidance(ask, tell) if action == EXTEND else None
-                return Decision(action=action, guidance=guidance)
+            action = ACTIONS.get(typed)
+            if action is not None and action[0] in keys:
+                return _decision(action, payload, ask, tell)
         except EOFError:
             tell("")
             return None
         tell(f"Type one of {keys}.")
 
 
-def _guidance(ask: Ask, tell: Tell) -> str | None:
+def _decision(action: str, payload: Payload, ask: Ask, tell: Tell) -> Decision | None:
+    if action == FEEDBACK:
+        message = _line("What should be different: ", _too_many_bytes, ask, tell)
+        # Nothing was said, so nothing is decided.
+        return Decision(action=action, message=message) if message else None
+    if action == EXTEND and isinstance(payload, events.BudgetCheckpoint):
+        prompt = "Guidance for the search (Enter for none): "
+        return Decision(action=action, guidance=_line(prompt, _too_many_characters, ask, tell))
+    return Decision(action=action)
+
+
+def _line(prompt: str, problem: Callable[[str], str], ask: Ask, tell: Tell) -> str | None:
     while True:
-        typed = ask("Guidance for the search (Enter for none): ")
         # A terminal may hand on bytes that are no text in its encoding.
-        text = typed.encode("utf-8", errors="replace").decode().replace("\0", "").strip()
-        if len(text) <= MOST_GUIDANCE:
-            return text or None
-        tell(f"That has {len(text):,} characters; {MOST_GUIDANCE:,} are the most.")
+        typed = ask(prompt).encode("utf-8", errors="replace").decode().replace("\0", "").strip()
+        if not (told := problem(typed)):
+            return typed or None
+        tell(told)
+
+
+def _too_many_characters(text: str) -> str:
+    if len(text) <= MOST_GUIDANCE:
+        return ""
+    return f"That has {len(text):,} characters; {MOST_GUIDANCE:,} are the most."
+
+
+def _too_many_bytes(text: str) -> str:
+    if (size := len(text.encode())) <= MOST_FEEDBACK:
+        return ""
+    return f"That has {size:,} bytes; {MOST_FEEDBACK:,} are the most."

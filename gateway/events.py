@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 StageName = Literal["unspecified", "converse", "plan", "search", "rerank", "synthesize", "verify"]
+StrategyName = Literal["unspecified", "quick", "standard", "deep", "academic"]
+PlanIntentName = Literal["unspecified", "ready", "feedback"]
 SupportName = Literal["unspecified", "verified", "weak", "unsupported", "unchecked"]
 # What there is none of is not there, as in the events themselves.
 LEFT_OUT = Field(exclude_if=lambda value: value is None)
@@ -41,6 +43,8 @@ class RunOptions(Data):
 
     max_extensions: int
     hitl_enabled: bool
+    strategy: StrategyName = "unspecified"
+    review_plan: bool = False
 
 
 class RunStarted(Data):
@@ -148,33 +152,92 @@ class BudgetCheckpoint(Data):
     justification: Annotated[str | None, LEFT_OUT] = None
 
 
+class Plan(Data):
+    """The planner wrote a plan, or asked something before it can (`intent` is `feedback` then).
+
+    `current_plan` is what an approval confirms; it is empty while there is none.
+    """
+
+    round: int
+    version: int
+    intent: PlanIntentName
+    text: str
+    current_plan: str
+    model: str
+
+
+class PlanFeedback(Data):
+    """A person commented on the plan; round and version are those of the reply, the next event."""
+
+    round: int
+    version: int
+    message: str
+    by: str
+
+
+class PlanCheckpoint(Data):
+    """What a plan review is about; with `max_rounds` the plan is definitive."""
+
+    query: str
+    round: int
+    max_rounds: int
+    intent: PlanIntentName
+    text: str
+    current_plan: str
+
+
+class ApprovalCheckpoint(Data):
+    """What consent is asked for."""
+
+    approval_id: str
+    subject: Literal["unspecified", "research", "tool"]
+    tool: str
+    reason: str
+    complexity: Annotated[float | None, LEFT_OUT] = None
+
+
 class RequestInput(Data):
     """The run stopped and asks a person; `response_schema` is the JSON Schema of the response."""
 
     interrupt_id: str
-    kind: Literal["unspecified", "budget"]
+    kind: Literal["unspecified", "budget", "plan_review", "approval"]
     version: int
     message: str
     expires_at: Annotated[datetime | None, LEFT_OUT] = None
     response_schema: dict[str, JsonValue]
-    payload: BudgetCheckpoint | None = None
+    payload: BudgetCheckpoint | PlanCheckpoint | ApprovalCheckpoint | None = None
 
 
 class CheckpointAnswered(Data):
-    """A checkpoint was answered; `answered_by` is `expiry` when its time was over."""
+    """A checkpoint was answered; `answered_by` is `expiry` when its time was over, and `strategy`
+    when the run decides by itself.
+    """
 
     interrupt_id: str
-    action: Literal["unspecified", "extend_budget", "synthesize"]
+    action: Literal["unspecified", "extend_budget", "synthesize", "feedback", "approve", "reject"]
     guidance: Annotated[str | None, LEFT_OUT] = None
     answered_by: str
     answered_at: datetime | None = None
+    modified_action: Annotated[str | None, LEFT_OUT] = None
+    approved_by: Annotated[str | None, LEFT_OUT] = None
 
 
 class RunStateChanged(Data):
-    """Somebody changed the run from outside."""
+    """Somebody changed the run from outside; or a task ended, which is its last event."""
 
-    change: Literal["unspecified", "cancelled", "rewound", "retried", "paused", "resumed"]
+    change: Literal[
+        "unspecified",
+        "cancelled",
+        "rewound",
+        "retried",
+        "paused",
+        "resumed",
+        "completed",
+        "failed",
+        "expired",
+    ]
     by: str
+    reason: Annotated[str | None, LEFT_OUT] = None
 
 
 class AnswerReset(Data):

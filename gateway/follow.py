@@ -145,7 +145,7 @@ class _Stream:
             return
         if frame := self._pass(row):
             yield frame
-        self._state = translate.state_after(row, self._state)
+        self._state = self._watch.dialect.state_after(row, self._state)
         self._ended = self._is_over(row.sequence)
 
     async def _live_delta(self, delta: Delta) -> AsyncIterator[bytes]:

@@ -21,6 +21,8 @@ def message_of(rows: Iterable[Row]) -> dict[str, object]:
     steps: dict[object, dict[str, object]] = {}
     thoughts: list[dict[str, object]] = []
     checkpoints: dict[object, dict[str, object]] = {}
+    rounds: list[dict[str, object]] = []
+    plan: dict[str, object] | None = None
     message: dict[str, object] = {"started": None, "stage": None, "last_event_id": "0"}
     for row in rows:
         payload = {key: value for key, value in row.body.items() if key not in HEAD}
@@ -36,6 +38,11 @@ def message_of(rows: Iterable[Row]) -> dict[str, object]:
                 # A record that lost a call must not make the whole session unreadable.
                 if (step := steps.get(payload["step_id"])) is not None:
                     step["result"] = payload
+            case "plan":
+                rounds.append(_said("planner", row, payload["text"]))
+                plan = payload
+            case "plan_feedback":
+                rounds.append(_said("person", row, payload["message"]))
             case "request_input":
                 checkpoints[payload["interrupt_id"]] = {**payload, "answered": None}
             case "checkpoint_answered":
@@ -46,9 +53,15 @@ def message_of(rows: Iterable[Row]) -> dict[str, object]:
                 if payload.get("change") == "retried":
                     # The run goes on; what once ended it is not its end any more.
                     message["error"] = None
+    if plan is not None:
+        message["plan"] = {**plan, "rounds": rounds}
     return {
         **message,
         "steps": list(steps.values()),
         "thoughts": thoughts,
         "checkpoints": list(checkpoints.values()),
     }
+
+
+def _said(author: str, row: Row, text: object) -> dict[str, object]:
+    return {"author": author, "round": row.body["round"], "message": text, "time": row.body["time"]}

@@ -28,6 +28,8 @@ EVENT_DATA: dict[str, type[BaseModel]] = {
     "tool_result": events.ToolResult,
     "report": events.Report,
     "rerank": events.Reranked,
+    "plan": events.Plan,
+    "plan_feedback": events.PlanFeedback,
     "request_input": events.RequestInput,
     "checkpoint_answered": events.CheckpointAnswered,
     "run_state": events.RunStateChanged,

@@ -10,6 +10,7 @@ from gateway.errors import error_of
 from services.chassis.errors import failure_of
 from services.chassis.server import OWNER_KEY
 from services.chassis.telemetry import EventLog, trace_metadata
+from zocrates.events.v1 import event_pb2 as events
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
 from zocrates.search.v1 import search_pb2 as search
@@ -18,6 +19,7 @@ from zocrates.search.v1 import search_pb2_grpc as search_rpc
 log = EventLog(__name__)
 
 PROBE_S = 1.0
+FEEDBACK = events.DECISION_ACTION_FEEDBACK
 MOST_EVENTS = 1000
 # A first sync of a large library takes hours; who still listens then may join it again.
 SYNC_DEADLINE_S = 12 * 3600.0
@@ -54,9 +56,10 @@ async def state_of(channel: grpc.aio.Channel) -> PeerState:
 class Orchestrator:
     """Sessions and runs."""
 
-    def __init__(self, channel: grpc.aio.Channel, *, deadline_s: float) -> None:
+    def __init__(self, channel: grpc.aio.Channel, *, deadline_s: float, planner_s: float) -> None:
         self._stub = chat_rpc.ChatServiceStub(channel)
         self._deadline_s = deadline_s
+        self._planner_s = planner_s
 
     async def start_turn(
         self, request: chat.StartTurnRequest, *, owner: str
@@ -99,7 +102,9 @@ class Orchestrator:
 
     async def decide(self, request: chat.DecideRequest, *, owner: str) -> chat.DecideResponse:
         """Answer the checkpoint that a run waits at."""
-        call = self._stub.Decide(request, timeout=self._deadline_s, metadata=_as(owner))
+        # Feedback on a plan returns when the planner has replied.
+        deadline_s = self._planner_s if request.action == FEEDBACK else self._deadline_s
+        call = self._stub.Decide(request, timeout=deadline_s, metadata=_as(owner))
         return await _answer(call, "orchestrator")
 
     async def get_checkpoint(

@@ -4,6 +4,10 @@ Text of a library is untrusted: nothing in it reaches a terminal that the termin
 """
 
 import sys
+import textwrap
+from collections.abc import Iterator
+
+WIDTH = 76
 
 
 def clean(text: str) -> str:
@@ -23,6 +27,17 @@ def one_line(text: str, characters: int) -> str:
 def counted(number: int, noun: str) -> str:
     """A number with its noun."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def indented(text: str) -> list[str]:
+    """A text on one line, wrapped to lines under a heading."""
+    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """A text of several lines, each wrapped under a heading."""
+    for line in clean(text).strip().split("\n"):
+        yield from indented(line.expandtabs(4)) or [""]
 
 
 def complain(text: str) -> None:

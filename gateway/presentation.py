@@ -54,6 +54,17 @@ def result_line(result: events.ToolResult) -> str:
     return f" → {counted(len(result.passages), 'passage')}, {counted(result.words, 'new word')}"
 
 
+def plan_line(plan: events.Plan) -> str:
+    """That the planner wrote, without the plan itself."""
+    what = "The planner asks back" if plan.intent == "feedback" else "Plan drafted"
+    return f"· {what}, round {plan.round}"
+
+
+def feedback_line(feedback: events.PlanFeedback) -> str:
+    """What a person said about the plan."""
+    return f"· Feedback by {one_line(feedback.by, 100)}: {one_line(feedback.message, 200)}"
+
+
 def source_lines(citation: events.Citation) -> list[str]:
     """A citation: what it is, how it is supported, its words, where it opens."""
     title = one_line(citation.title, 200)

@@ -54,6 +54,8 @@ class Settings(ProcessSettings):
     """After so long without an event a stream carries a comment, so that proxies keep it open."""
     peer_deadline_s: float = Field(default=20.0, gt=0)
     """How long another process may take for one answer."""
+    planner_deadline_s: float = Field(default=75.0, gt=0)
+    """How long the reply to feedback on a plan may take."""
     peer_patience_s: float = Field(default=30.0, gt=0)
     """How long an open stream waits for an orchestrator that went away."""
     silence_s: float = Field(default=2.0, gt=0)

@@ -15,7 +15,15 @@ from rich.text import Text
 from gateway import events
 from gateway.checkpoint_card import ADDED, USED, answered_line, card_lines
 from gateway.plain_text import clean, counted, one_line
-from gateway.presentation import STAGES, answer_lines, call_line, ending_lines, result_line
+from gateway.presentation import (
+    STAGES,
+    answer_lines,
+    call_line,
+    ending_lines,
+    feedback_line,
+    plan_line,
+    result_line,
+)
 from gateway.sse import ServerEvent
 from gateway.watching import WatchedRun, read
 
@@ -163,6 +171,10 @@ def step_lines(run: WatchedRun, event: ServerEvent) -> list[str]:
         case "rerank":
             ranked = read(event, events.Reranked)
             return [f"· Kept {ranked.kept:,} of {counted(ranked.considered, 'passage')}"]
+        case "plan":
+            return [plan_line(read(event, events.Plan))]
+        case "plan_feedback":
+            return [feedback_line(read(event, events.PlanFeedback))]
         case "checkpoint_answered":
             return [answered_line(read(event, events.CheckpointAnswered))]
         case "run_state":

@@ -11,7 +11,16 @@ PING = b": ping\n\n"
 
 # The state in which a row leaves its run; after any other row the run is at work.
 STATES_AFTER = {"answer": "COMPLETED", "error": "FAILED", "request_input": "AWAITING_INPUT"}
-STATES_BY_CHANGE = {"cancelled": "CANCELLED", "rewound": "REWOUND", "paused": "PAUSED"}
+STATES_BY_CHANGE = {
+    "cancelled": "CANCELLED",
+    "rewound": "REWOUND",
+    "paused": "PAUSED",
+    "completed": "COMPLETED",
+    "failed": "FAILED",
+    "expired": "EXPIRED",
+}
+# The error of a plan that nobody decided on in time: its run did not fail.
+REVIEW_EXPIRED = "REVIEW_EXPIRED"
 ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "EXPIRED", "REWOUND"})
 WAITING = frozenset({"AWAITING_INPUT", "PAUSED"})
 
@@ -30,6 +39,8 @@ ROW_EVENTS = (
     "request_input",
     "checkpoint_answered",
     "run_state",
+    "plan",
+    "plan_feedback",
 )
 
 ENUM_PREFIXES = {
@@ -40,9 +51,12 @@ ENUM_PREFIXES = {
     "action": "DECISION_ACTION_",
     "trigger": "EXTENSION_TRIGGER_",
     "change": "RUN_STATE_CHANGE_",
+    "intent": "PLAN_INTENT_",
+    "strategy": "STRATEGY_",
+    "subject": "APPROVAL_SUBJECT_",
 }
 # The kinds of checkpoints by the field that holds what each shows.
-CHECKPOINTS = ("budget",)
+CHECKPOINTS = ("budget", "plan", "approval")
 WHOLE_NUMBERS = frozenset({"input_tokens", "output_tokens"})
 
 # Legal inside JSON, but line ends to many readers of a stream.
@@ -64,6 +78,9 @@ class Dialect(Protocol):
 
     def row(self, row: Row) -> bytes:
         """A recorded event."""
+
+    def state_after(self, row: Row, before: str) -> str:
+        """The state of the run when this was its latest row; the stream ends with an end state."""
 
     def delta(self, delta: Delta, head: Values) -> bytes:
         """A piece of the answer; `head` is what `head_of` returned."""
@@ -122,6 +139,10 @@ class ChatDialect:
         """A recorded event; every client gets the same bytes."""
         return row.frame
 
+    def state_after(self, row: Row, before: str) -> str:
+        """The state as the row tells it."""
+        return state_after(row, before)
+
     def delta(self, delta: Delta, head: Values) -> bytes:
         """A piece of the answer; its position leads back to the row before it."""
         body = {**head, "text": delta.text, "attempt": delta.attempt, "offset": delta.offset}
@@ -152,6 +173,8 @@ def state_after(row: Row, before: str) -> str:
         return before
     if row.name == "run_state":
         return STATES_BY_CHANGE.get(str(row.body["change"]), "RUNNING")
+    if row.name == "error" and row.body["code"] == REVIEW_EXPIRED:
+        return "EXPIRED"
     return STATES_AFTER.get(row.name, "RUNNING")
 
 

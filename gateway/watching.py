@@ -88,7 +88,11 @@ def _started(run: WatchedRun, event: ServerEvent) -> WatchedRun:
 def _answered(run: WatchedRun, answered: events.CheckpointAnswered) -> WatchedRun:
     asked = run.checkpoint.payload if run.checkpoint else None
     going = replace(run, checkpoint=None, state="", decided=answered)
-    if answered.action != "extend_budget" or asked is None or asked.next_limits is None:
+    if (
+        answered.action != "extend_budget"
+        or not isinstance(asked, events.BudgetCheckpoint)
+        or asked.next_limits is None
+    ):
         return going
     limits = asked.next_limits
     return replace(going, call_limit=limits.calls, word_limit=limits.words)

@@ -9,6 +9,7 @@ from gateway.events import (
     Answer,
     CheckpointAnswered,
     Failure,
+    Plan,
     Report,
     RequestInput,
     Reranked,
@@ -30,6 +31,9 @@ RunStateName = Literal[
     "EXPIRED",
     "REWOUND",
 ]
+
+
+MOST_SECONDS = 10 * 365 * 86_400
 
 
 def without_nul(text: str) -> str:
@@ -106,6 +110,11 @@ class TurnOptions(Request):
 
     max_extensions: Annotated[int, Field(ge=0, le=100)] | None = None
     hitl_enabled: bool | None = None
+    strategy: Literal["quick", "standard", "deep", "academic"] | None = None
+    review_plan: bool = False
+    review_timeout: Annotated[int, Field(ge=1, le=MOST_SECONDS)] | None = Field(
+        default=None, description="Seconds after which an unanswered review ends the run."
+    )
 
 
 class ChatRequest(Request):
@@ -189,6 +198,21 @@ class PastCheckpoint(RequestInput):
     answered: CheckpointAnswered | None
 
 
+class PlanRound(Reply):
+    """One message of the conversation about a plan."""
+
+    author: Literal["planner", "person"]
+    round: int
+    message: str
+    time: datetime
+
+
+class ReviewedPlan(Plan):
+    """The latest plan of a run, with the conversation that led to it."""
+
+    rounds: list[PlanRound]
+
+
 class Message(Reply):
     """A run as a message of its session; `last_event_id` is where to follow it from.
 
@@ -209,6 +233,7 @@ class Message(Reply):
         default=None, exclude_if=lambda pending: pending is None
     )
     changed: RunStateChanged | None = None
+    plan: ReviewedPlan | None = None
     report: Report | None = None
     rerank: Reranked | None = None
     answer: Answer | None = None

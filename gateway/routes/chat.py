@@ -13,9 +13,18 @@ from gateway.follow import Watch
 from gateway.routes.context import CalledBy, IdempotencyKey, InContext
 from gateway.streaming import EventStream
 from zocrates.corpus.v1 import passage_pb2 as corpus
+from zocrates.events.v1 import event_pb2 as events
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 
 router = APIRouter(tags=["chat"])
+
+STRATEGIES = {
+    "unspecified": events.STRATEGY_UNSPECIFIED,
+    "quick": events.STRATEGY_QUICK,
+    "standard": events.STRATEGY_STANDARD,
+    "deep": events.STRATEGY_DEEP,
+    "academic": events.STRATEGY_ACADEMIC,
+}
 
 
 @router.post("/chat", response_class=EventStream, status_code=200)
@@ -44,11 +53,22 @@ def turn_request(body: wire.ChatRequest, caller: Caller, key: str) -> pb.StartTu
         prompt=body.prompt,
         active_items=_items(body.active_items),
         scope=scope_of(body.scope or wire.Scope(), caller),
-        options=pb.TurnOptions(
-            max_extensions=options.max_extensions, hitl_enabled=options.hitl_enabled
-        ),
+        options=options_of(options),
         idempotency_key=key,
     )
+
+
+def options_of(options: wire.TurnOptions) -> pb.TurnOptions:
+    """What the caller chose for the run."""
+    chosen = pb.TurnOptions(
+        max_extensions=options.max_extensions,
+        hitl_enabled=options.hitl_enabled,
+        strategy=STRATEGIES[options.strategy or "unspecified"],
+        review_plan=options.review_plan,
+    )
+    if options.review_timeout is not None:
+        chosen.review_timeout.FromSeconds(options.review_timeout)
+    return chosen
 
 
 def scope_of(scope: wire.Scope, caller: Caller) -> corpus.Scope:

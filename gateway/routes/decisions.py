@@ -22,7 +22,12 @@ router = APIRouter(tags=["chat"])
 OFFERED = {
     "extend_budget": events.DECISION_ACTION_EXTEND_BUDGET,
     "synthesize": events.DECISION_ACTION_SYNTHESIZE,
+    "feedback": events.DECISION_ACTION_FEEDBACK,
+    "approve": events.DECISION_ACTION_APPROVE,
+    "reject": events.DECISION_ACTION_REJECT,
 }
+# On these a card may change under the person's eyes.
+VERSIONED = frozenset({"feedback", "approve", "reject"})
 
 
 @router.post("/chat/resume", response_class=EventStream, status_code=200)
@@ -60,21 +65,22 @@ async def read_checkpoint(
 
 
 def decide_request(body: control.ResumeRequest, key: str) -> pb.DecideRequest:
-    """The request to decide; raises GatewayError for what no checkpoint of today offers."""
+    """The request to decide; raises GatewayError for what no checkpoint offers."""
     response = body.response
     if (action := OFFERED.get(response.action)) is None:
         raise GatewayError(
             "ACTION_NOT_OFFERED",
-            f"The checkpoint does not offer {response.action!r}; "
-            f"it offers {' and '.join(map(repr, OFFERED))}.",
+            f"No checkpoint offers {response.action!r}; there are {', '.join(map(repr, OFFERED))}.",
             detail={"action": response.action, "offered": ", ".join(OFFERED)},
         )
-    if response.message:
-        raise GatewayError(
-            "INVALID_REQUEST",
-            "The field 'response.message' is for feedback on a plan; "
-            "steer a search by 'response.guidance'.",
-            detail={"field": "response.message"},
+    if response.message and response.action != "feedback":
+        raise _invalid(
+            "response.message",
+            "is for feedback on a plan; steer a search by 'response.guidance'",
+        )
+    if response.action in VERSIONED and body.expected_version is None:
+        raise _invalid(
+            "expected_version", f"is missing; {response.action!r} is for the version that was seen"
         )
     return pb.DecideRequest(
         session_id=body.session_id,
@@ -82,8 +88,15 @@ def decide_request(body: control.ResumeRequest, key: str) -> pb.DecideRequest:
         interrupt_id=body.interrupt_id,
         action=action,
         guidance=response.guidance or "",
+        message=response.message or "",
         expected_version=body.expected_version,
         idempotency_key=key,
+    )
+
+
+def _invalid(field: str, problem: str) -> GatewayError:
+    return GatewayError(
+        "INVALID_REQUEST", f"The field {field!r} {problem}.", detail={"field": field}
     )
 
 

@@ -54,7 +54,11 @@ PAYLOADS: dict[str, Any] = {
         answered_by="ada",
         answered_at=Timestamp(seconds=2),
     ),
-    "run_state": ev.RunStateChanged(change=ev.RUN_STATE_CHANGE_REWOUND, by="ada"),
+    "run_state": ev.RunStateChanged(change=ev.RUN_STATE_CHANGE_REWOUND, by="ada", reason="Old."),
+    "plan": ev.PlanDrafted(
+        round=1, version=1, intent=ev.PLAN_INTENT_READY, text="1. Naps", current_plan="1. Naps"
+    ),
+    "plan_feedback": ev.PlanCommented(round=2, version=2, message="Dose too.", by="ada"),
 }
 CHAT = translate.ChatDialect()
 MADE_BY_THE_GATEWAY = {"answer_delta", "snapshot", "done"}
@@ -258,3 +262,20 @@ def test_a_retry_takes_the_failure_out_of_the_message() -> None:
     rows = [convert.row(event("error", 1)), convert.row(retried)]
     assert message_of(rows[:1])["error"] is not None
     assert message_of(rows)["error"] is None
+
+
+def test_a_message_keeps_the_latest_plan_with_the_conversation_that_led_to_it() -> None:
+    rows = [convert.row(event(name, at)) for at, name in enumerate(("plan", "plan_feedback"), 1)]
+    plan = message_of(rows)["plan"]
+    assert isinstance(plan, dict)
+    assert (plan["version"], plan["current_plan"], plan["intent"]) == (1, "1. Naps", "ready")
+    said = [(one["author"], one["round"], one["message"]) for one in plan["rounds"]]
+    assert said == [("planner", 1, "1. Naps"), ("person", 2, "Dose too.")]
+
+
+@pytest.mark.parametrize(
+    ("error", "state"), [("REVIEW_EXPIRED", "EXPIRED"), ("PEER_TIMEOUT", "FAILED")]
+)
+def test_a_review_whose_time_was_over_is_no_failure(error: str, state: str) -> None:
+    row = convert.row(ev.Event(sequence=1, time=Timestamp(seconds=1), error=ev.Failed(code=error)))
+    assert translate.state_after(row, "AWAITING_INPUT") == state
