@@ -1,10 +1,10 @@
 // What can be done with a turn as a whole: cancel it, let it go on, take it back.
 
-import { fill, h } from './elements.mjs';
+import { fill, h, quiet } from './elements.mjs';
 import { canRetry, isOver } from './run_view.mjs';
 
 /** The buttons of a turn. Taking back asks once more, as it takes later questions too. */
-export function createActions({ onCancel, onRetry, onAskAgain, onRewind }) {
+export function createActions({ l10n: { say } }, { onCancel, onRetry, onAskAgain, onRewind }) {
 	let node = h('div', { class: 'actions' });
 	let isAsking = false;
 	let last = null;
@@ -16,17 +16,17 @@ export function createActions({ onCancel, onRetry, onAskAgain, onRewind }) {
 
 	function progress(view) {
 		if (!isOver(view)) {
-			return view.invocationId && quiet('Cancel', onCancel, view.isChanging);
+			return view.invocationId && quiet(say('cancel'), onCancel, { disabled: view.isChanging });
 		}
 		if (canRetry(view)) {
-			return quiet('Continue this run', onRetry, view.isChanging);
+			return quiet(say('continue-run'), onRetry, { disabled: view.isChanging });
 		}
 		let isLost = view.error && (view.error.retryable || view.error.code === 'UNREACHABLE');
-		return isLost && quiet('Ask again', onAskAgain, false);
+		return isLost && quiet(say('ask-again'), () => onAskAgain(view.prompt));
 	}
 
 	function takeBack(view) {
-		return view.invocationId && view.state !== 'DELETED' && quiet('Take back', () => ask(true), view.isChanging);
+		return view.invocationId && view.state !== 'DELETED' && quiet(say('take-back'), () => ask(true), { disabled: view.isChanging });
 	}
 
 	function ask(isWanted) {
@@ -36,20 +36,15 @@ export function createActions({ onCancel, onRetry, onAskAgain, onRewind }) {
 	}
 
 	function confirmation(view) {
-		let what = view.isLast ? 'Take this question back?' : 'Take this question and all later ones back?';
 		return [
-			h('span', {}, what),
-			quiet('Take back', () => {
+			h('span', {}, say(view.isLast ? 'take-back-this' : 'take-back-later')),
+			quiet(say('take-back'), () => {
 				isAsking = false;
 				onRewind();
-			}, view.isChanging),
-			quiet('Keep', () => ask(false), false),
+			}, { disabled: view.isChanging }),
+			quiet(say('keep'), () => ask(false)),
 		];
 	}
 
 	return { node, update: draw };
-}
-
-function quiet(text, onclick, disabled) {
-	return h('button', { type: 'button', class: 'quiet', onclick, disabled: Boolean(disabled) }, text);
 }

@@ -1,4 +1,4 @@
-// Building the page's elements. Text only ever becomes text nodes.
+// Building elements. Text only ever becomes text nodes.
 
 const XHTML = 'http://www.w3.org/1999/xhtml';
 
@@ -34,12 +34,7 @@ export function show(element, isShown) {
 	element.toggleAttribute('hidden', !isShown);
 }
 
-/** A number as people of the page's language write it. */
-export function count(number) {
-	return Number(number).toLocaleString(document.documentElement.lang || 'en');
-}
-
-/** "1 passage", "2 passages". */
-export function plural(number, noun) {
-	return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+/** A button that looks like text. */
+export function quiet(text, onclick, attributes = {}) {
+	return h('button', { type: 'button', class: 'quiet', onclick, ...attributes }, text);
 }

@@ -1,7 +1,14 @@
 // What a run looks like after its events, as plain values. Pure.
 
 const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'EXPIRED', 'REWOUND', 'DELETED']);
-const STATES_BY_CHANGE = { cancelled: 'CANCELLED', rewound: 'REWOUND', paused: 'PAUSED' };
+const STATES_BY_CHANGE = {
+	cancelled: 'CANCELLED',
+	rewound: 'REWOUND',
+	paused: 'PAUSED',
+	completed: 'COMPLETED',
+	failed: 'FAILED',
+	expired: 'EXPIRED',
+};
 
 /** A run that was just asked for. */
 export function newView(prompt) {
@@ -16,6 +23,7 @@ export function newView(prompt) {
 		ceilings: null,
 		steps: [],
 		thoughts: [],
+		plan: null,
 		report: null,
 		rerank: null,
 		text: '',
@@ -47,6 +55,7 @@ export function viewOfMessage(sessionId, message) {
 		checkpoints: message.checkpoints,
 		steps: message.steps,
 		thoughts: message.thoughts,
+		plan: message.plan ? { ...message.plan, isElsewhere: false } : null,
 		report: message.report,
 		rerank: message.rerank,
 		answer: message.answer,
@@ -78,6 +87,10 @@ export function reduce(view, frame) {
 			return { ...next, steps: withStep(view.steps, { ...data, result: null }) };
 		case 'tool_result':
 			return { ...next, steps: withResult(view.steps, data) };
+		case 'plan':
+			return { ...next, plan: withPlan(view, data) };
+		case 'plan_feedback':
+			return { ...next, plan: withComment(view, data) };
 		case 'report':
 			return { ...next, report: data };
 		case 'rerank':
@@ -90,7 +103,7 @@ export function reduce(view, frame) {
 			return { ...next, answer: data, state: 'COMPLETED' };
 		case 'error':
 			// Without an id the stream broke off, not the run.
-			return frame.id === null ? next : { ...next, error: data, state: 'FAILED' };
+			return frame.id === null ? next : { ...next, error: data, state: data.code === 'REVIEW_EXPIRED' ? 'EXPIRED' : 'FAILED' };
 		case 'request_input':
 			return { ...next, state: 'AWAITING_INPUT', checkpoints: withCheckpoint(view.checkpoints, { ...data, answered: null }), sent: null, refusal: null };
 		case 'checkpoint_answered':
@@ -106,7 +119,7 @@ export function reduce(view, frame) {
 
 /** The checkpoint that the run waits at, or null. */
 export function pendingCheckpoint(view) {
-	return view.state === 'AWAITING_INPUT' ? view.checkpoints.findLast(one => !one.answered) ?? null : null;
+	return view.state === 'AWAITING_INPUT' ? [...view.checkpoints].reverse().find(one => !one.answered) ?? null : null;
 }
 
 /** Whether the run can go on after what ended it; only the last one of a session can. */
@@ -139,7 +152,31 @@ export function usage(view) {
 
 function withCheckpoint(checkpoints, checkpoint) {
 	let known = checkpoints.findIndex(one => one.interrupt_id === checkpoint.interrupt_id);
-	return known < 0 ? [...checkpoints, checkpoint] : checkpoints.with(known, checkpoint);
+	return known < 0 ? [...checkpoints, checkpoint] : replaced(checkpoints, known, checkpoint);
+}
+
+/** The array with another element at a place. */
+function replaced(array, place, element) {
+	return array.map((one, at) => (at === place ? element : one));
+}
+
+/** What the planner says; the conversation so far stays. */
+function withPlan(view, { round, version, intent, text, current_plan, model, time }) {
+	let rounds = view.plan?.rounds ?? [];
+	return {
+		round, version, intent, text, current_plan, model,
+		rounds: [...rounds, { author: 'planner', round, message: text, time }],
+		isElsewhere: view.plan?.isElsewhere ?? false,
+	};
+}
+
+/** A comment on the plan; one that this page did not send came from elsewhere. */
+function withComment(view, { round, message, time }) {
+	return {
+		...view.plan,
+		rounds: [...view.plan?.rounds ?? [], { author: 'person', round, message, time }],
+		isElsewhere: view.sent === null,
+	};
 }
 
 /** The run goes on; a decision that this page did not send was taken elsewhere. */
@@ -156,7 +193,7 @@ function ceilingsAfter(ceilings, { payload, answered }) {
 
 function withStep(steps, step) {
 	let known = steps.findIndex(one => one.step_id === step.step_id);
-	return known < 0 ? [...steps, step] : steps.with(known, step);
+	return known < 0 ? [...steps, step] : replaced(steps, known, step);
 }
 
 function withResult(steps, result) {

@@ -1,70 +1,52 @@
-// What the search did: its steps, how much of the limits it used, and what it reported.
+// What the search did, folded to one line: its steps, and how much of the limits it used.
 
-import { count, fill, h, plural } from './elements.mjs';
-import { usage } from './run_view.mjs';
+import { fill, h, show } from './elements.mjs';
+import { isOver, usage } from './run_view.mjs';
+import { stepLine, stepObject, summary } from './wording.mjs';
 
-const STAGES = {
-	converse: 'Understanding the question',
-	plan: 'Planning',
-	search: 'Searching the library',
-	rerank: 'Choosing the best passages',
-	synthesize: 'Writing the answer',
-	verify: 'Checking the citations',
-};
+const TITLES_SHOWN = 3;
 
-/** What the run does now, in words. */
-export function activity(view) {
-	switch (view.state) {
-		case 'QUEUED':
-			return 'Starting';
-		case 'RUNNING':
-			return STAGES[view.stage] ?? 'Working';
-		case 'AWAITING_INPUT':
-			return 'Waiting for your decision';
-		case 'PAUSED':
-			return 'Paused';
-		case 'CANCELLED':
-			return 'Cancelled';
-		case 'EXPIRED':
-			return 'Expired';
-		case 'DELETED':
-			return 'This session was deleted';
-		default:
-			return '';
-	}
+/** The work of a turn; `update` shows a newer view. Closed by default: one line tells how far it is. */
+export function createWork({ l10n }) {
+	let now = h('span', { class: 'work-now' });
+	let sum = h('span', { class: 'numbers' });
+	let bars = h('div', { class: 'meters' });
+	let steps = createStepList(l10n);
+	let node = h('details', { class: 'work' }, h('summary', { class: 'work-line' }, now, sum), bars, steps.node);
+
+	return {
+		node,
+		update(view) {
+			show(node, view.steps.length > 0);
+			steps.update(view.steps);
+			fill(bars, meters(l10n, view));
+			fill(sum, summary(l10n, view));
+			let last = view.steps[view.steps.length - 1];
+			fill(now, last && !isOver(view) ? stepLine(l10n, last) : l10n.say('work'));
+		},
+	};
 }
 
-/** One line that sums the search up. */
-export function summary(view) {
-	let { calls, words } = usage(view);
-	let parts = [plural(calls, 'call'), `${plural(words, 'word')} read`];
-	if (view.rerank) {
-		parts.push(`${count(view.rerank.kept)} of ${plural(view.rerank.considered, 'passage')} kept`);
-	}
-	return parts.join(' · ');
-}
-
-/** The bars of calls and words. */
-export function meters(view) {
+function meters(l10n, view) {
 	let { calls, callLimit, words, wordLimit } = usage(view);
-	return [meter('Calls', calls, callLimit), meter('Words read', words, wordLimit)];
+	return [meter(l10n, 'meter-calls', calls, callLimit), meter(l10n, 'meter-words', words, wordLimit)];
 }
 
-function meter(name, value, limit) {
+function meter({ say }, id, value, limit) {
 	if (!limit) {
 		return null;
 	}
 	return h(
 		'label',
 		{ class: 'meter' },
-		h('span', {}, name),
+		h('span', {}, say(id)),
 		h('progress', { max: limit, value: Math.min(value, limit) }),
-		h('span', { class: 'numbers' }, `${count(value)} of ${count(limit)}`),
+		h('span', { class: 'numbers' }, say('of', { value, limit })),
 	);
 }
 
 /** A list that shows steps as they come and leaves those that did not change alone. */
-export function createStepList() {
+function createStepList(l10n) {
 	let shown = new Map();
 	let node = h('ol', { class: 'steps' });
 
@@ -77,7 +59,7 @@ export function createStepList() {
 					continue;
 				}
 				let item = known?.item ?? h('li');
-				fill(item, stepLine(step), found(step.result));
+				fill(item, line(l10n, step), found(l10n, step.result));
 				item.className = stepState(step.result);
 				if (!known) {
 					node.append(item);
@@ -95,55 +77,30 @@ function stepState(result) {
 	return result.ok ? 'ok' : 'failed';
 }
 
-function stepLine(step) {
-	let wordsRead = step.result?.words ? ` · ${plural(step.result.words, 'word')}` : '';
+function line({ say }, step) {
+	let words = step.result?.words ? ` · ${say('words', { words: step.result.words })}` : '';
 	return h(
 		'p',
 		{ class: 'step' },
-		h('span', { class: 'tool' }, toolName(step.tool)),
+		h('span', { class: 'tool' }, say('tool', { tool: step.tool })),
 		' ',
-		h('span', { class: 'arguments' }, argumentText(step)),
-		h('span', { class: 'numbers' }, outcome(step), wordsRead),
+		h('span', { class: 'arguments' }, stepObject({ say }, step)),
+		h('span', { class: 'numbers' }, outcome({ say }, step), words),
 	);
 }
 
-function outcome({ call_number: number, result }) {
+function outcome({ say }, { call_number: number, result }) {
 	if (!result) {
-		return 'running…';
+		return say('step-running');
 	}
 	if (!result.ok) {
-		return 'no result';
+		return say('step-failed');
 	}
 	// A call that is not counted looks nothing up.
-	return number ? plural(result.passages.length, 'passage') : '';
+	return number ? say('passages', { passages: result.passages.length }) : '';
 }
 
-function toolName(tool) {
-	let names = {
-		search_corpus: 'Search',
-		get_document_toc: 'Contents of',
-		read_document: 'Read',
-		conclude_search: 'Concluded',
-		request_search_extension: 'Asked for more',
-	};
-	return names[tool] ?? tool;
-}
-
-function argumentText({ tool, arguments: given, result }) {
-	if (tool === 'search_corpus' && typeof given.query === 'string') {
-		return `“${given.query}”`;
-	}
-	if (tool === 'conclude_search' || tool === 'request_search_extension') {
-		return '';
-	}
-	if (tool === 'read_document' || tool === 'get_document_toc') {
-		// The arguments are ids; what came back says which work they stand for.
-		return result?.passages[0]?.title ?? '';
-	}
-	return Object.values(given).filter(value => typeof value !== 'object').join(', ');
-}
-
-function found(result) {
+function found(l10n, result) {
 	if (!result) {
 		return null;
 	}
@@ -151,52 +108,24 @@ function found(result) {
 	if (!result.passages.length) {
 		return notice;
 	}
-	let titles = new Set(result.passages.map(passage => passage.title));
+	let titles = [...new Set(result.passages.map(passage => passage.title))];
 	return [
 		notice,
 		h(
 			'details',
 			{},
-			h('summary', {}, [...titles].slice(0, 3).join(' · '), titles.size > 3 ? ' …' : ''),
-			h('ul', { class: 'found' }, result.passages.map(foundPassage)),
+			h('summary', {}, titles.slice(0, TITLES_SHOWN).join(' · '), titles.length > TITLES_SHOWN ? ' …' : ''),
+			h('ul', { class: 'found' }, result.passages.map(passage => foundPassage(l10n, passage))),
 		),
 	];
 }
 
-function foundPassage(passage) {
+function foundPassage({ say }, passage) {
 	return h(
 		'li',
 		{},
 		h('cite', {}, passage.title),
-		passage.page_label ? h('span', { class: 'page' }, ` p. ${passage.page_label}`) : null,
+		passage.page_label ? h('span', { class: 'page' }, ` ${say('page', { label: passage.page_label })}`) : null,
 		h('p', { class: 'snippet' }, passage.snippet),
-	);
-}
-
-/** What the pass found out, and what it did not. */
-export function report(view) {
-	if (!view.report) {
-		return null;
-	}
-	let { covered_summary: covered, gaps, automatic, reason } = view.report;
-	return h(
-		'section',
-		{ class: 'report', 'aria-label': 'Report of the search' },
-		covered ? h('p', {}, covered) : null,
-		automatic && reason ? h('p', { class: 'notice' }, reason) : null,
-		gapList(gaps),
-	);
-}
-
-/** What the library did not answer. */
-export function gapList(gaps) {
-	if (!gaps.length) {
-		return null;
-	}
-	return h(
-		'section',
-		{ class: 'gaps' },
-		h('h3', {}, 'Not found in the library'),
-		h('ul', {}, gaps.map(gap => h('li', {}, gap))),
 	);
 }

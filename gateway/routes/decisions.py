@@ -26,8 +26,6 @@ OFFERED = {
     "approve": events.DECISION_ACTION_APPROVE,
     "reject": events.DECISION_ACTION_REJECT,
 }
-# On these a card may change under the person's eyes.
-VERSIONED = frozenset({"feedback", "approve", "reject"})
 
 
 @router.post("/chat/resume", response_class=EventStream, status_code=200)
@@ -74,13 +72,11 @@ def decide_request(body: control.ResumeRequest, key: str) -> pb.DecideRequest:
             detail={"action": response.action, "offered": ", ".join(OFFERED)},
         )
     if response.message and response.action != "feedback":
-        raise _invalid(
-            "response.message",
-            "is for feedback on a plan; steer a search by 'response.guidance'",
-        )
-    if response.action in VERSIONED and body.expected_version is None:
-        raise _invalid(
-            "expected_version", f"is missing; {response.action!r} is for the version that was seen"
+        raise GatewayError(
+            "INVALID_REQUEST",
+            "The field 'response.message' is for feedback on a plan; "
+            "steer a search by 'response.guidance'.",
+            detail={"field": "response.message"},
         )
     return pb.DecideRequest(
         session_id=body.session_id,
@@ -91,12 +87,6 @@ def decide_request(body: control.ResumeRequest, key: str) -> pb.DecideRequest:
         message=response.message or "",
         expected_version=body.expected_version,
         idempotency_key=key,
-    )
-
-
-def _invalid(field: str, problem: str) -> GatewayError:
-    return GatewayError(
-        "INVALID_REQUEST", f"The field {field!r} {problem}.", detail={"field": field}
     )
 
 

@@ -158,14 +158,25 @@ async def test_a_refused_decision_has_its_code(stage: Stage, status: int, code: 
     assert told(await stage.http.post("/chat/resume", json=decision(run))) == (status, code)
 
 
-@pytest.mark.parametrize("action", ["approve", "feedback", "dance", ""])
-async def test_what_the_checkpoint_does_not_offer_is_refused(stage: Stage, action: str) -> None:
+@pytest.mark.parametrize("action", ["dance", "", "Approve"])
+async def test_what_no_checkpoint_offers_is_refused(stage: Stage, action: str) -> None:
     run = waiting(stage)
     before = len(stage.orchestrator.decisions)
     reply = await stage.http.post("/chat/resume", json=decision(run, {"action": action}))
     assert told(reply) == (422, "ACTION_NOT_OFFERED")
-    assert reply.json()["detail"]["offered"] == "extend_budget, synthesize"
+    offered = "extend_budget, synthesize, feedback, approve, reject"
+    assert reply.json()["detail"]["offered"] == offered
     assert len(stage.orchestrator.decisions) == before
+
+
+async def test_feedback_on_a_plan_is_handed_on_with_the_version_that_was_seen(stage: Stage) -> None:
+    run = waiting(stage)
+    body = decision(run, {"action": "feedback", "message": "Dose too."}) | {"expected_version": 2}
+    async with stage.http.stream("POST", "/chat/resume", json=body) as reply:
+        assert reply.status_code == 200
+    sent = stage.orchestrator.decisions[-1]
+    assert sent.action == ev.DECISION_ACTION_FEEDBACK
+    assert (sent.message, sent.guidance, sent.expected_version) == ("Dose too.", "", 2)
 
 
 @pytest.mark.parametrize(
