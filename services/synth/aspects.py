@@ -98,9 +98,9 @@ def aspects_of(question: str) -> tuple[Aspect, ...]:
     found: list[Aspect] = []
     for position, segment in enumerate(segments):
         for aspect in _split(segment, language):
-            completed = _completed(segment, aspect, topic) if position else aspect
-            if completed.specific and completed.query not in {one.query for one in found}:
-                found.append(completed)
+            whole_one = completed(segment, aspect, topic) if position else aspect
+            if whole_one.specific and whole_one.query not in {one.query for one in found}:
+                found.append(whole_one)
     return tuple(found[:MAX_ASPECTS]) or (_aspect(question, language),)
 
 
@@ -156,7 +156,7 @@ def shortened(text: str, terms: Iterable[Term]) -> str:
     return query.strip() or text[:MAX_QUERY_CHARS]
 
 
-def _completed(segment: str, aspect: Aspect, topic: Aspect) -> Aspect:
+def completed(segment: str, aspect: Aspect, topic: Aspect) -> Aspect:
     """A later sentence that names too little, or points back, borrows the topic of the first."""
     if len(aspect.specific) >= 2 and not _POINTS_BACK.search(segment):
         return aspect

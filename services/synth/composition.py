@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from services.synth.aspects import Aspect, aspects_of, whole
+from services.synth.aspects import Aspect, whole
 from services.synth.assessment import (
     ENOUGH,
     LEAST_SHARE,
@@ -21,6 +21,7 @@ from services.synth.gaps import names_the_same, names_things, remaining_gaps
 from services.synth.languages import language_of
 from services.synth.mind import Answer, Citation, Commission
 from services.synth.phrases import Phrases
+from services.synth.planning import planned_aspects
 from services.synth.polarity import may_disagree
 
 MAX_SENTENCES = 8
@@ -51,7 +52,8 @@ def compose(commission: Commission, phrases: Phrases) -> Answer:
         ],
         language,
     )
-    findings = [find(aspect, library) for aspect in aspects_of(commission.question)]
+    aspects = planned_aspects(commission.question, commission.confirmed_plan)
+    findings = [find(aspect, library) for aspect in aspects]
     held = [one.aspect for one in findings if _holds(one, commission, library)]
     parts = _parts(held, commission.question, library)
     answered = {one.label for one in held} if parts else set()

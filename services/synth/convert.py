@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from services.synth.mind import (
     Answer,
+    Citation,
     Commission,
     Conversation,
     DirectAnswer,
@@ -16,6 +17,13 @@ from services.synth.mind import (
     Move,
     Passage,
     PastTurn,
+    PlanAuthor,
+    PlanIntent,
+    PlanMessage,
+    Planning,
+    PlanRound,
+    Repair,
+    Repaired,
     ResearchRequest,
     Tool,
     ToolCall,
@@ -26,6 +34,15 @@ from services.synth.mind import (
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.synth.v1 import synth_pb2 as pb
 
+AUTHORS = {
+    pb.PLAN_AUTHOR_PLANNER: PlanAuthor.PLANNER,
+    pb.PLAN_AUTHOR_PERSON: PlanAuthor.PERSON,
+}
+WIRE_INTENTS = {
+    PlanIntent.READY: pb.PLAN_INTENT_READY,
+    PlanIntent.FEEDBACK: pb.PLAN_INTENT_FEEDBACK,
+}
+INTENTS = {wire: intent for intent, wire in WIRE_INTENTS.items()}
 OWN_NOTES = (corpus.DOCUMENT_KIND_NOTE, corpus.DOCUMENT_KIND_ANNOTATION)
 
 
@@ -60,6 +77,19 @@ def investigation_of(request: pb.InvestigateRequest) -> Investigation:
         pass_number=getattr(request, "pass"),
         remaining_gaps=tuple(request.remaining_gaps),
         guidance=request.guidance.strip(),
+        confirmed_plan=request.confirmed_plan.strip(),
+        review_conversation=_rounds_of(request.review_conversation),
+    )
+
+
+def planning_of(request: pb.DraftPlanRequest) -> Planning:
+    """What is to be planned, from the request."""
+    return Planning(
+        question=request.question.strip(),
+        active_items=_items_of(request.active_items),
+        rounds=_rounds_of(request.rounds),
+        current_plan=request.current_plan.strip(),
+        is_definitive=request.definitive,
     )
 
 
@@ -67,16 +97,29 @@ def commission_of(request: pb.SynthesizeRequest) -> Commission:
     """What is to be written, from the request."""
     return Commission(
         question=request.question.strip(),
-        evidence=tuple(
-            Evidence(
-                passage=_passage_of(one.passage),
-                score=one.score,
-                sentence_scores=tuple(one.sentence_scores),
-            )
-            for one in request.evidence
-        ),
+        evidence=_evidence_of(request.evidence),
         covered_summary=request.covered_summary,
         gaps=tuple(request.gaps),
+        confirmed_plan=request.confirmed_plan.strip(),
+    )
+
+
+def repair_of(request: pb.RepairRequest) -> Repair:
+    """What is to be repaired, from the request."""
+    return Repair(
+        question=request.question.strip(),
+        markdown=request.markdown,
+        citations=tuple(
+            Citation(
+                number=one.number,
+                passage_id=one.passage_id,
+                quote=one.quote,
+                statement=one.statement,
+            )
+            for one in request.citations
+        ),
+        unsupported=frozenset(request.unsupported),
+        evidence=_evidence_of(request.evidence),
     )
 
 
@@ -107,24 +150,50 @@ def investigate_result(move: Move, model: str) -> pb.InvestigateResult:
     )
 
 
+def draft_plan_result(message: PlanMessage, model: str) -> pb.DraftPlanResult:
+    """The end of a plan's stream."""
+    return pb.DraftPlanResult(
+        message=message.text,
+        intent=WIRE_INTENTS[message.intent],
+        usage=_usage(message.usage),
+        model=model,
+    )
+
+
 def synthesize_result(answer: Answer, model: str) -> pb.SynthesizeResult:
     """The end of an answer's stream."""
     return pb.SynthesizeResult(
         markdown=answer.markdown,
-        citations=[
-            pb.DraftCitation(
-                number=one.number,
-                passage_id=one.passage_id,
-                quote=one.quote,
-                statement=one.statement,
-            )
-            for one in answer.citations
-        ],
+        citations=_citations(answer.citations),
         gaps=answer.gaps,
         answered=answer.answered,
         usage=_usage(answer.usage),
         model=model,
     )
+
+
+def repair_result(repaired: Repaired, model: str) -> pb.RepairResult:
+    """The end of a repair's stream."""
+    return pb.RepairResult(
+        markdown=repaired.markdown,
+        citations=_citations(repaired.citations),
+        rewritten_sentences=repaired.rewritten,
+        dropped_sentences=repaired.dropped,
+        usage=_usage(repaired.usage),
+        model=model,
+    )
+
+
+def _citations(citations: Iterable[Citation]) -> list[pb.DraftCitation]:
+    return [
+        pb.DraftCitation(
+            number=one.number,
+            passage_id=one.passage_id,
+            quote=one.quote,
+            statement=one.statement,
+        )
+        for one in citations
+    ]
 
 
 def _usage(usage: Usage) -> pb.TokenUsage:
@@ -136,8 +205,28 @@ def _usage(usage: Usage) -> pb.TokenUsage:
     )
 
 
+def _evidence_of(evidence: Iterable[pb.EvidencePassage]) -> tuple[Evidence, ...]:
+    return tuple(
+        Evidence(
+            passage=_passage_of(one.passage),
+            score=one.score,
+            sentence_scores=tuple(one.sentence_scores),
+        )
+        for one in evidence
+    )
+
+
 def _items_of(items: Iterable[corpus.ItemRef]) -> tuple[ItemRef, ...]:
     return tuple(ItemRef(library=item.library, key=item.key) for item in items)
+
+
+def _rounds_of(rounds: Iterable[pb.PlanRound]) -> tuple[PlanRound, ...]:
+    # A message whose author is not told is nobody's wish.
+    return tuple(
+        PlanRound(author=AUTHORS[one.author], message=one.message, intent=INTENTS.get(one.intent))
+        for one in rounds
+        if one.author in AUTHORS
+    )
 
 
 def _turn_of(turn: pb.InvestigationTurn) -> InvestigationTurn:

@@ -54,8 +54,8 @@ def names_the_same(gap: str, aspect: Aspect, language: str) -> bool:
     """Whether a reported gap is this aspect, in these or nearly these words."""
     return (
         gap.startswith(aspect.label)
-        or _alike(gap, aspect.label, language)
-        or _alike(gap, aspect.query, language)
+        or alike(gap, aspect.label, language)
+        or alike(gap, aspect.query, language)
     )
 
 
@@ -65,14 +65,15 @@ def remaining_gaps(
     """The gaps to name, in order; one that the answer covers after all is left out."""
     gaps: list[str] = []
     for gap in map(one_line, [*reported, *open_aspects]):
-        if not gap or any(_alike(gap, label, language) for label in answered):
+        if not gap or any(alike(gap, label, language) for label in answered):
             continue
-        if not any(known.startswith(gap) or _alike(gap, known, language) for known in gaps):
+        if not any(known.startswith(gap) or alike(gap, known, language) for known in gaps):
             gaps.append(gap)
     return gaps
 
 
-def _alike(left: str, right: str, language: str) -> bool:
+def alike(left: str, right: str, language: str) -> bool:
+    """Whether two phrases name the same in nearly the same words."""
     if left.strip() == right.strip():
         return True
     one, other = stems_of(left, language), stems_of(right, language)

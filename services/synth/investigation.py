@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from services.synth.absence import Standing, is_name, most_telling, standing, without_term
-from services.synth.aspects import aspects_of, whole
+from services.synth.aspects import whole
 from services.synth.assessment import Finding, Library, find
 from services.synth.extension import extended, rephrased
 from services.synth.gaps import as_gap, gaps_beside
 from services.synth.languages import language_of
 from services.synth.mind import Investigation, Move, Passage, Tool, ToolCall
 from services.synth.phrases import Phrases
+from services.synth.planning import planned_aspects
 from services.synth.terms import Term
 from services.synth.trail import (
     CONCLUDE,
@@ -67,7 +68,10 @@ class _Desk:
         self._language = language_of(investigation.question)
         # An extension is about the gaps; what was covered before stays so.
         self._aspects, self._open = extended(
-            aspects_of(investigation.question), investigation, self._language, phrases
+            planned_aspects(investigation.question, investigation.confirmed_plan),
+            investigation,
+            self._language,
+            phrases,
         )
         self._whole = whole(investigation.question, self._language).query
         self.trail: Trail = trail_of(investigation)

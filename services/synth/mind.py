@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
 
@@ -112,6 +113,42 @@ class InvestigationTurn:
     results: tuple[ToolResult, ...]
 
 
+class PlanAuthor(Enum):
+    """Who spoke in a plan's review."""
+
+    PLANNER = "planner"
+    PERSON = "person"
+
+
+class PlanIntent(Enum):
+    """Whether a planner's message can be carried out, or asks something back."""
+
+    READY = "ready"
+    FEEDBACK = "feedback"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRound:
+    """One message of a plan's review; the intent is that of a planner's message."""
+
+    author: PlanAuthor
+    message: str
+    intent: PlanIntent | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planning:
+    """A question to be planned for, and what was said about its plan, the newest last."""
+
+    question: str
+    active_items: tuple[ItemRef, ...] = ()
+    rounds: tuple[PlanRound, ...] = ()
+    current_plan: str = ""
+    """The latest plan that could be carried out."""
+    is_definitive: bool = False
+    """Nothing may be asked back any more."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Investigation:
     """The state of a pass, which is all that the search agent sees."""
@@ -127,6 +164,10 @@ class Investigation:
     """What the pass before this one left open."""
     guidance: str = ""
     """The person's steering for this pass, in their words."""
+    confirmed_plan: str = ""
+    """The plan that the person approved."""
+    review_conversation: tuple[PlanRound, ...] = ()
+    """What was said about it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +188,8 @@ class Commission:
     evidence: tuple[Evidence, ...] = ()
     covered_summary: str = ""
     gaps: tuple[str, ...] = ()
+    confirmed_plan: str = ""
+    """The plan that the person approved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +235,15 @@ class ResearchRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanMessage:
+    """The planner's next message in Markdown: the whole plan, or a question back."""
+
+    text: str
+    intent: PlanIntent
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
     """The search agent's next calls; none means that it has stopped."""
 
@@ -221,6 +273,28 @@ class Answer:
     usage: Usage = Usage()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """An answer with the numbers of citations whose sentence is not supported."""
+
+    question: str
+    markdown: str
+    citations: tuple[Citation, ...]
+    unsupported: frozenset[int]
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """The answer after its repair, and how many sentences were rewritten and dropped."""
+
+    markdown: str
+    citations: tuple[Citation, ...]
+    rewritten: int = 0
+    dropped: int = 0
+    usage: Usage = Usage()
+
+
 class Mind(Protocol):
     """Thinks and writes without keeping anything; each stream ends with exactly one result."""
 
@@ -236,5 +310,11 @@ class Mind(Protocol):
     def investigate(self, investigation: Investigation) -> AsyncIterator[Thought | Move]:
         """Decide the next turn of a pass."""
 
+    def draft_plan(self, planning: Planning) -> AsyncIterator[Thought | PlanMessage]:
+        """Draft a plan, revise it, or ask something back."""
+
     def synthesize(self, commission: Commission) -> AsyncIterator[Thought | Delta | Answer]:
         """Write the answer."""
+
+    def repair(self, order: Repair) -> AsyncIterator[Thought | Repaired]:
+        """Rewrite or drop the unsupported sentences; a mind that cannot write changes nothing."""

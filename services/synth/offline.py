@@ -15,10 +15,15 @@ from services.synth.mind import (
     DirectAnswer,
     Investigation,
     Move,
+    PlanMessage,
+    Planning,
+    Repair,
+    Repaired,
     ResearchRequest,
     Thought,
 )
 from services.synth.phrasebook import phrases_for
+from services.synth.planning import draft
 from services.synth.settings import OFFLINE
 
 
@@ -46,6 +51,10 @@ class OfflineMind:
         yield Thought(text=plan.thought)
         yield plan.move
 
+    async def draft_plan(self, planning: Planning) -> AsyncIterator[Thought | PlanMessage]:
+        """The aspects of the question as steps, revised by what the person says."""
+        yield draft(planning)
+
     async def synthesize(self, commission: Commission) -> AsyncIterator[Thought | Delta | Answer]:
         """Quote the sentences that answer the question."""
         phrases = phrases_for(language_of(commission.question))
@@ -54,3 +63,7 @@ class OfflineMind:
         for piece in pieces_of(answer.markdown):
             yield Delta(text=piece)
         yield answer
+
+    async def repair(self, order: Repair) -> AsyncIterator[Thought | Repaired]:
+        """The answer as it was: quotes cannot be put in other words here."""
+        yield Repaired(markdown=order.markdown, citations=order.citations)

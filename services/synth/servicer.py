@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from services.chassis.errors import InvalidRequest
 from services.chassis.server import Context
 from services.synth import convert
-from services.synth.mind import Answer, Delta, Move, Thought
+from services.synth.mind import Answer, Delta, Move, PlanMessage, Repaired, Thought
 from services.synth.minds import Minds
 from zocrates.synth.v1 import synth_pb2 as pb
 from zocrates.synth.v1 import synth_pb2_grpc as rpc
@@ -55,6 +55,20 @@ class SynthServicer(rpc.SynthServiceServicer):
                     result = convert.investigate_result(move, mind.model)
                     yield pb.InvestigateResponse(result=result)
 
+    async def DraftPlan(
+        self, request: pb.DraftPlanRequest, context: Context
+    ) -> AsyncIterator[pb.DraftPlanResponse]:
+        """Draft or revise a plan of the research."""
+        _check(request.question, "question")
+        mind = self._minds.coordinator
+        async for event in mind.draft_plan(convert.planning_of(request)):
+            match event:
+                case Thought(text=text):
+                    yield pb.DraftPlanResponse(thought=text)
+                case PlanMessage() as message:
+                    result = convert.draft_plan_result(message, mind.model)
+                    yield pb.DraftPlanResponse(result=result)
+
     async def Synthesize(
         self, request: pb.SynthesizeRequest, context: Context
     ) -> AsyncIterator[pb.SynthesizeResponse]:
@@ -70,6 +84,20 @@ class SynthServicer(rpc.SynthServiceServicer):
                 case Answer() as answer:
                     result = convert.synthesize_result(answer, mind.model)
                     yield pb.SynthesizeResponse(result=result)
+
+    async def Repair(
+        self, request: pb.RepairRequest, context: Context
+    ) -> AsyncIterator[pb.RepairResponse]:
+        """Mend the unsupported sentences of an answer."""
+        _check(request.question, "question")
+        mind = self._minds.writer
+        async for event in mind.repair(convert.repair_of(request)):
+            match event:
+                case Thought(text=text):
+                    yield pb.RepairResponse(thought=text)
+                case Repaired() as repaired:
+                    result = convert.repair_result(repaired, mind.model)
+                    yield pb.RepairResponse(result=result)
 
 
 def _check(text: str, field: str) -> None:

@@ -125,6 +125,51 @@ async def test_an_answer_is_streamed_and_cited(stub: rpc.SynthServiceStub) -> No
     assert result.answered
 
 
+async def test_a_plan_is_drafted_revised_and_searched_by(stub: rpc.SynthServiceStub) -> None:
+    request = pb.DraftPlanRequest(question="Naps?")
+    *_, last = await replies_of(stub.DraftPlan(request, timeout=20))
+    assert last.result.intent == pb.PLAN_INTENT_FEEDBACK
+    request.question = QUESTION
+    *_, last = await replies_of(stub.DraftPlan(request, timeout=20))
+    assert (last.result.intent, last.result.model) == (pb.PLAN_INTENT_READY, "offline")
+    request.current_plan = last.result.message
+    request.rounds.add(
+        author=pb.PLAN_AUTHOR_PLANNER, message=last.result.message, intent=last.result.intent
+    )
+    request.rounds.add(author=pb.PLAN_AUTHOR_PERSON, message="Add sleep inertia after waking")
+    *_, last = await replies_of(stub.DraftPlan(request, timeout=20))
+    assert "2. Sleep inertia after waking" in last.result.message
+    search = pb.InvestigateRequest(
+        question=QUESTION,
+        tools=[pb.Tool(name="search_corpus", parameters_schema='{"properties": {"query": {}}}')],
+        left=pb.CeilingsLeft(calls=10, words=7_500),
+        confirmed_plan=last.result.message,
+        review_conversation=request.rounds,
+    )
+    *_, last = await replies_of(stub.Investigate(search, timeout=20))
+    queries = [json.loads(call.arguments)["query"] for call in last.result.calls]
+    assert len(queries) == 2
+    assert "inertia" in queries[1]
+
+
+async def test_a_mind_that_cannot_write_repairs_nothing(stub: rpc.SynthServiceStub) -> None:
+    citation = pb.DraftCitation(number=1, passage_id="0a", quote=TEXT, statement="Naps cure.")
+    request = pb.RepairRequest(
+        question=QUESTION,
+        markdown="Naps cure [1].\n",
+        citations=[citation],
+        unsupported=[1],
+        evidence=[pb.EvidencePassage(passage=nap_passage(), score=0.9)],
+    )
+    *_, last = await replies_of(stub.Repair(request, timeout=20))
+    assert last.result == pb.RepairResult(
+        markdown=request.markdown,
+        citations=[citation],
+        usage=pb.TokenUsage(),
+        model="offline",
+    )
+
+
 @pytest.mark.parametrize("text", ["", " \n ", "x" * 100_000, "x" * (MAX_PROMPT_CHARS + 1)])
 async def test_an_empty_or_overlong_text_is_an_invalid_prompt_everywhere(
     stub: rpc.SynthServiceStub, text: str
@@ -132,7 +177,9 @@ async def test_an_empty_or_overlong_text_is_an_invalid_prompt_everywhere(
     calls = [
         stub.Converse(pb.ConverseRequest(prompt=text), timeout=20),
         stub.Investigate(pb.InvestigateRequest(question=text), timeout=20),
+        stub.DraftPlan(pb.DraftPlanRequest(question=text), timeout=20),
         stub.Synthesize(pb.SynthesizeRequest(question=text), timeout=20),
+        stub.Repair(pb.RepairRequest(question=text), timeout=20),
     ]
     for call in calls:
         with pytest.raises(grpc.aio.AioRpcError) as caught:

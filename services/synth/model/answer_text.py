@@ -64,8 +64,8 @@ class AnswerText:
                 shown.append(self._plain(self._held[:cut]))
                 self._held = self._held[cut:]
                 break
-            # A mark behind a backslash is a mark all the same.
-            before = self._held[:at].removesuffix("\\")
+            # A mark behind backslashes is a mark all the same.
+            before = self._held[:at].rstrip("\\")
             is_image = before.endswith("!")
             shown.append(self._plain(before[:-1] if is_image and bracket.is_link else before))
             shown.append(self._bracketed(bracket))

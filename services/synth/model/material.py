@@ -9,14 +9,19 @@ from services.synth.mind import (
     ItemRef,
     Passage,
     PastTurn,
+    PlanAuthor,
+    PlanRound,
     ToolResult,
     Work,
 )
-from services.synth.model.fence import fenced
+from services.synth.model.fence import fenced, from_the_person
 
 MAX_TURNS = 6
 MAX_PROMPT_CHARS, MAX_ANSWER_CHARS = 1_000, 1_500
 MAX_CREATORS = 3
+MAX_ROUNDS, MAX_MESSAGE_CHARS, MAX_PLAN_CHARS = 20, 2_000, 8_000
+
+_SPEAKERS = {PlanAuthor.PLANNER: "Planner", PlanAuthor.PERSON: "Researcher"}
 
 
 def evidence_text(evidence: Sequence[Evidence]) -> str:
@@ -47,12 +52,30 @@ def standing_text(investigation: Investigation) -> str:
             "Still open:\n" + "\n".join(f"- {gap}" for gap in investigation.remaining_gaps)
         )
     if investigation.guidance:
-        lines.append(f"The researcher steers: {investigation.guidance}")
+        lines.append(f"The researcher steers:\n{from_the_person(investigation.guidance)}")
     lines.append(
         f"Left: {investigation.calls_left} calls, {investigation.words_left} words. "
         "Go on with tool calls."
     )
     return "\n".join(lines)
+
+
+def plan_text(plan: str, rounds: Sequence[PlanRound]) -> str:
+    """The plan that the researcher approved and what was said about it; empty without a plan."""
+    if not plan:
+        return ""
+    parts = [f"The plan that the researcher approved:\n{from_the_person(plan[:MAX_PLAN_CHARS])}"]
+    if said := review_text(rounds):
+        parts.append(f"What was said about it:\n{said}")
+    return "\n\n".join(parts)
+
+
+def review_text(rounds: Sequence[PlanRound]) -> str:
+    """The last messages about a plan, shortened."""
+    return "\n".join(
+        from_the_person(f"{_SPEAKERS[one.author]}: {one.message[:MAX_MESSAGE_CHARS]}")
+        for one in rounds[-MAX_ROUNDS:]
+    )
 
 
 def question_text(question: str, items: Sequence[ItemRef]) -> str:

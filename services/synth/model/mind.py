@@ -10,10 +10,14 @@ from services.synth.mind import (
     DirectAnswer,
     Investigation,
     Move,
+    PlanMessage,
+    Planning,
+    Repair,
+    Repaired,
     ResearchRequest,
     Thought,
 )
-from services.synth.model import coordinator, search_agent, writer
+from services.synth.model import coordinator, planner, repairer, search_agent, writer
 from services.synth.model.speech import Speaker
 
 
@@ -39,6 +43,14 @@ class LanguageModelMind:
         """Decide the next turn of a pass."""
         return search_agent.investigate(self._speaker, investigation, in_text=self._calls_in_text)
 
+    def draft_plan(self, planning: Planning) -> AsyncIterator[Thought | PlanMessage]:
+        """Draft a plan, revise it, or ask something back."""
+        return planner.draft_plan(self._speaker, planning)
+
     def synthesize(self, commission: Commission) -> AsyncIterator[Thought | Delta | Answer]:
         """Write the answer."""
         return writer.synthesize(self._speaker, commission)
+
+    def repair(self, order: Repair) -> AsyncIterator[Thought | Repaired]:
+        """Rewrite or drop the unsupported sentences."""
+        return repairer.repair(self._speaker, order)

@@ -31,8 +31,40 @@ your work is tool calls.
 - When every aspect has support, or nothing better can be found, call conclude_search with what
   is covered and the aspects that have no support as gaps. A gap is a short phrase in the
   question's language. Do not list as a gap what the passages do answer.
+- Where the researcher approved a plan, its steps are the aspects to search.
 - When the ceilings are nearly used up and important aspects are still open, call
   request_search_extension instead.
+
+{RULE}
+"""
+
+PLANNER = f"""\
+You draft the plan of a search in one researcher's own Zotero library, and you revise it by what
+the researcher says about it. You do not answer the question and you promise nothing about what
+the library holds.
+
+Write PLAN or QUESTION alone on the first line, and below it plain Markdown in the researcher's
+language.
+- PLAN: one sentence that says how you understand the question, then a numbered list of two to
+  six steps. A step is one thing to look for, a phrase that can be searched by itself. After
+  something was said about a plan, write the whole plan anew: with what is wished for added, with
+  what is not wanted left out, and everything else as it was.
+- QUESTION: only when the request is so short or so open that no sensible plan can be drafted. One
+  or two short questions and nothing else.
+
+{RULE}
+"""
+
+REPAIRER = f"""\
+You are given sentences of an answer that the passages they cite do not support, and those
+passages. Mend each sentence.
+
+- Write one line for each sentence, beginning with its number and a colon.
+- Where the passages say something on the same point, write a sentence that states no more than
+  they do, in the language of the old one, and end it with the mark of its passage and a short
+  stretch of that passage, copied word for word: 2: The new sentence. [3 "the exact words"]
+- Where they say nothing on the point, write DROP: 2: DROP
+- Nothing else: no introduction, no knowledge of your own, no links.
 
 {RULE}
 """
@@ -56,6 +88,8 @@ nothing else.
 """
 
 NO_ANSWER = "NO ANSWER"
+DROP = "DROP"
+DEFINITIVE = "No question may be asked any more: write the PLAN."
 RESEARCH_TOOL = "start_research"
 RESEARCH_SCHEMA = (
     '{"type": "object", "properties": {"question": {"type": "string"}}, '

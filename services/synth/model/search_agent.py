@@ -8,7 +8,12 @@ from pydantic_ai import messages
 from services.synth.mind import Investigation, InvestigationTurn, Move, Thought, Tool, ToolCall
 from services.synth.model import dialect
 from services.synth.model.dialect import WrittenCall
-from services.synth.model.material import question_text, result_text, standing_text
+from services.synth.model.material import (
+    plan_text,
+    question_text,
+    result_text,
+    standing_text,
+)
 from services.synth.model.prompts import SEARCH_AGENT
 from services.synth.model.speech import Musing, Pulse, Said, Speaker, SpokenCall, Utterance
 from services.synth.trail import pass_mark
@@ -55,7 +60,7 @@ def _numbered(calls: Sequence[SpokenCall], investigation: Investigation) -> tupl
 
 
 def _native(investigation: Investigation) -> list[messages.ModelMessage]:
-    opening = question_text(investigation.question, investigation.active_items)
+    opening = _opening(investigation)
     parts: list[messages.ModelRequestPart] = [messages.UserPromptPart(content=opening)]
     transcript: list[messages.ModelMessage] = []
     for turn in investigation.transcript:
@@ -79,6 +84,13 @@ def _native(investigation: Investigation) -> list[messages.ModelMessage]:
     return transcript
 
 
+def _opening(investigation: Investigation) -> str:
+    """What stays the same in all turns of a run."""
+    asked = question_text(investigation.question, investigation.active_items)
+    plan = plan_text(investigation.confirmed_plan, investigation.review_conversation)
+    return f"{asked}\n\n{plan}" if plan else asked
+
+
 def _returns(turn: InvestigationTurn) -> list[messages.ModelRequestPart]:
     results = {result.call_id: result for result in turn.results}
     return [
@@ -94,7 +106,7 @@ def _returns(turn: InvestigationTurn) -> list[messages.ModelRequestPart]:
 def _in_text(investigation: Investigation) -> list[messages.ModelMessage]:
     """The same for a model without tool calls: calls and results are plain turns of text."""
     instructions = f"{SEARCH_AGENT}\n{dialect.instructions(investigation.tools)}"
-    said = question_text(investigation.question, investigation.active_items)
+    said = _opening(investigation)
     transcript: list[messages.ModelMessage] = []
     for turn in investigation.transcript:
         transcript.append(_user(said, instructions))

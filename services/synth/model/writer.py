@@ -12,7 +12,7 @@ from services.synth.languages import language_of
 from services.synth.mind import Answer, Commission, Delta, Thought, Usage
 from services.synth.model.answer_text import AnswerText
 from services.synth.model.errors import ModelReplyUnusable
-from services.synth.model.material import evidence_text
+from services.synth.model.material import evidence_text, plan_text
 from services.synth.model.prompts import NO_ANSWER, WRITER
 from services.synth.model.speech import Musing, Said, Speaker, Utterance
 from services.synth.phrasebook import phrases_for
@@ -97,6 +97,8 @@ def _request(commission: Commission) -> messages.ModelMessage:
     parts = [f"Passages:\n\n{evidence_text(commission.evidence)}"]
     if commission.covered_summary:
         parts.append(f"What the search says it covered: {commission.covered_summary}")
+    if commission.confirmed_plan:
+        parts.append(plan_text(commission.confirmed_plan, ()))
     parts.append(f"Question: {commission.question}")
     return messages.ModelRequest(
         parts=[messages.UserPromptPart(content="\n\n".join(parts))], instructions=WRITER

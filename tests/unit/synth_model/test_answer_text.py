@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from services.synth.citations import markers_in
@@ -110,6 +110,7 @@ def test_how_the_text_is_cut_into_pieces_changes_nothing(text: str, rng: random.
     assert cut + answer.finish() == whole
 
 
+@example("\\\\[1]")
 @given(st.text(alphabet='ab [](13)2"!<:\\\n.', max_size=80))
 def test_every_number_shown_is_a_citation_and_the_reverse(text: str) -> None:
     markdown, answer = shown(text)
