@@ -10,6 +10,8 @@ from services.chassis.telemetry import spans_are_recorded
 
 SERVICE_CONFIG = {
     "loadBalancingConfig": [{"round_robin": {}}],
+    # A replica that says that it stops gets no new call.
+    "healthCheckConfig": {"serviceName": ""},
     "methodConfig": [
         {
             "name": [{}],
@@ -37,6 +39,8 @@ OPTIONS = [
     # A restarted peer is found again within a second.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1_000),
+    # A peer that came back under another address too.
+    ("grpc.dns_min_time_between_resolutions_ms", 1_000),
 ]
 
 

@@ -1,6 +1,7 @@
 """Starting, serving and draining a gRPC server, the same for every process."""
 
 import asyncio
+import inspect
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -42,6 +43,8 @@ OPTIONS = [
     # Clients ping during long silent model calls; without these the server answers GOAWAY.
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+    # Callers look again now and then who else is there; calls in hand run to their end.
+    ("grpc.max_connection_age_ms", 300_000),
 ]
 
 
@@ -115,7 +118,7 @@ class StreamClosing(grpc.aio.ServerInterceptor):
     ) -> Handler:
         """Wrap server-streaming handlers."""
         handler = await continuation(handler_call_details)
-        if handler is None or handler.unary_stream is None:
+        if handler is None or not inspect.isasyncgenfunction(handler.unary_stream):
             return handler
         return grpc.unary_stream_rpc_method_handler(
             _closing(handler.unary_stream),
@@ -147,6 +150,10 @@ def _guarded(call: Callable[..., Any], method: str) -> Callable[..., Any]:
 
 
 def _guarded_stream(call: Callable[..., Any], method: str) -> Callable[..., Any]:
+    if not inspect.isasyncgenfunction(call):
+        # It writes its replies itself, as the watch of the health service does.
+        return _guarded(call, method)
+
     async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
         try:
             async with aclosing(call(request, context)) as replies:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import grpc
@@ -163,6 +164,54 @@ async def test_health_is_told_for_the_process_and_each_service(stub: grpc.aio.Ch
             health_pb2.HealthCheckRequest(service=name), timeout=5
         )
         assert reply.status == health_pb2.HealthCheckResponse.SERVING
+
+
+async def test_health_can_be_watched_and_says_that_the_server_stops() -> None:
+    async with AsyncExitStack() as stack:
+        running = await stack.enter_async_context(server.serving({}, drain_s=1))
+        open_ = grpc.aio.insecure_channel(f"127.0.0.1:{running.port}")
+        stack.push_async_callback(open_.close)
+        watch = health_pb2_grpc.HealthStub(open_).Watch(health_pb2.HealthCheckRequest(), timeout=10)
+        serving = health_pb2.HealthCheckResponse
+        assert (await watch.read()).status == serving.SERVING
+        async with asyncio.TaskGroup() as group:
+            group.create_task(running.health.enter_graceful_shutdown())
+            assert (await watch.read()).status == serving.NOT_SERVING
+
+
+async def test_a_replica_that_stops_gets_no_new_call_and_fails_none() -> None:
+    async with AsyncExitStack() as first, server.serving(answering("second")) as second:
+        replica = await first.enter_async_context(server.serving(answering("first")))
+        target = f"ipv4:127.0.0.1:{replica.port},127.0.0.1:{second.port}"
+        async with channel.open_channel(target) as open_:
+            async with asyncio.timeout(10):
+                while {await answer(open_) for _ in range(4)} != {"first", "second"}:
+                    continue
+            asking = asyncio.create_task(answers_until_one_is_left(open_))
+            await first.aclose()
+            assert await asking == {"second"}
+
+
+def answering(name: str) -> dict[str, server.Register]:
+    class Answering(rpc.SearchServiceServicer):
+        async def SearchCorpus(
+            self, request: pb.SearchCorpusRequest, context: server.Context
+        ) -> pb.SearchCorpusResponse:
+            return pb.SearchCorpusResponse(degraded=name)
+
+    return {NAME: lambda s: rpc.add_SearchServiceServicer_to_server(Answering(), s)}
+
+
+async def answer(open_: grpc.aio.Channel) -> str:
+    reply = await rpc.SearchServiceStub(open_).SearchCorpus(pb.SearchCorpusRequest(), timeout=5)
+    return str(reply.degraded)
+
+
+async def answers_until_one_is_left(open_: grpc.aio.Channel) -> set[str]:
+    async with asyncio.timeout(20):
+        while len(names := {await answer(open_) for _ in range(8)}) > 1:
+            continue
+    return names
 
 
 async def test_a_taken_port_is_an_error_not_a_shared_socket() -> None:
