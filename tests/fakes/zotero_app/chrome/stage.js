@@ -1,0 +1,131 @@
+/* Loads a plugin as Zotero does, and does what the test on the other end of a socket says. */
+/* global Components, L10nFileSource, L10nRegistry, Localization, IOUtils, PathUtils, Services, TCPSocket, Zotero, window, document */
+
+const GLOBALS = [
+	'atob', 'btoa', 'Blob', 'crypto', 'CSS', 'ChromeUtils', 'DOMParser', 'fetch', 'File', 'FileReader',
+	'Headers', 'TextDecoder', 'TextEncoder', 'URL', 'URLSearchParams', 'XMLHttpRequest',
+];
+const ABSENT = ['AbortController', 'ReadableStream', 'EventSource', 'WebSocket', 'structuredClone', 'console', 'indexedDB', 'window', 'document'];
+const REASONS = { APP_STARTUP: 1, APP_SHUTDOWN: 2, ADDON_ENABLE: 3, ADDON_DISABLE: 4 };
+
+/** One plugin: its scope, and the sources of its strings. */
+var Stage = {
+	requests: [],
+	errors: [],
+	plugin: null,
+
+	watch() {
+		Services.obs.addObserver(subject => this.requests.push(
+			subject.QueryInterface(Components.interfaces.nsIHttpChannel).URI.spec), 'http-on-modify-request');
+		Services.console.registerListener({ observe: (message) => {
+			if (message instanceof Components.interfaces.nsIScriptError && /zocrates-/.test(message.sourceName)) {
+				this.errors.push(`${message.errorMessage} (${message.sourceName}:${message.lineNumber})`);
+			}
+		} });
+	},
+
+	/** Load the plugin at a path; tells how long its startup took. */
+	async load(path, reason = 'APP_STARTUP') {
+		let rootURI = `jar:${Services.io.newFileURI(await IOUtils.getFile(path)).spec}!/`;
+		let text = file => fetch(rootURI + file).then(answer => answer.text());
+		let manifest = JSON.parse(await text('manifest.json'));
+		let { id } = manifest.applications.zotero;
+		let scope = new Components.utils.Sandbox(Services.scriptSecurityManager.getSystemPrincipal(), { sandboxName: id, wantGlobalProperties: GLOBALS });
+		Object.assign(scope, REASONS, {
+			Zotero, ChromeWorker: window.ChromeWorker, Localization, IOUtils, PathUtils, Services, Worker: window.Worker, XMLSerializer: window.XMLSerializer,
+		});
+		for (let name of ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'requestIdleCallback', 'cancelIdleCallback']) {
+			scope[name] = window[name].bind(window);
+		}
+		for (let name of ABSENT) {
+			if (Components.utils.evalInSandbox(`typeof ${name}`, scope) !== 'undefined') {
+				throw new Error(`${name} is in the scope, but not in Zotero's`);
+			}
+		}
+		let locales = new L10nFileSource(id, 'app', Services.locale.availableLocales, `${rootURI}locale/{locale}/`);
+		L10nRegistry.getInstance().registerSources([locales]);
+		let branch = Services.prefs.getDefaultBranch('');
+		let defaults = new Components.utils.Sandbox(Services.scriptSecurityManager.getSystemPrincipal());
+		defaults.pref = (name, value) => (typeof value === 'boolean' ? branch.setBoolPref(name, value) : branch.setStringPref(name, value));
+		Components.utils.evalInSandbox(await text('prefs.js'), defaults);
+		Components.utils.evalInSandbox(await text('bootstrap.js'), scope, 'latest', `${rootURI}bootstrap.js`, 1);
+		this.plugin = { scope, id, params: { id, version: manifest.version, rootURI } };
+		let before = performance.now();
+		await Components.utils.evalInSandbox('startup', scope).call(scope, this.plugin.params, REASONS[reason]);
+		return performance.now() - before;
+	},
+
+	unload(reason = 'ADDON_DISABLE') {
+		let { scope, id, params } = this.plugin;
+		let before = performance.now();
+		Components.utils.evalInSandbox('shutdown', scope).call(scope, params, REASONS[reason]);
+		L10nRegistry.getInstance().removeSources([id]);
+		this.plugin = null;
+		return performance.now() - before;
+	},
+
+	/** The document of the plugin's frame, or null. */
+	get frame() {
+		return document.querySelector('.zocrates-pane > iframe')?.contentDocument ?? null;
+	},
+
+	button(place = 'library') {
+		return document.querySelector(`#${place === 'library' ? 'zotero-view-item-sidenav' : 'zotero-context-pane-sidenav'} .zocrates-button > .btn`);
+	},
+
+	/** What a test can see of what a plugin left behind. */
+	traces() {
+		let names = document.querySelectorAll('[class*=zocrates], [data-l10n-id^=zocrates], [href*=zocrates]');
+		return {
+			nodes: [...names].map(node => node.outerHTML.slice(0, 200)),
+			marks: document.querySelectorAll('[zocrates-open]').length,
+			observers: Zotero.Notifier.count(),
+			panes: Zotero.PreferencePanes.panes.size,
+			readerListeners: Zotero.Reader.listeners.length,
+			names: Object.keys(Zotero).filter(name => /zocrates/i.test(name)),
+		};
+	},
+
+	nextTick: () => new Promise(resolve => setTimeout(resolve)),
+
+	/** As many bytes of this process as the heap still needs after everything unreachable went. */
+	async memory() {
+		for (let i = 0; i < 3; i++) {
+			Components.utils.forceGC();
+			Components.utils.forceCC();
+			await this.nextTick();
+		}
+		return Components.classes['@mozilla.org/memory-reporter-manager;1'].getService(Components.interfaces.nsIMemoryReporterManager).heapAllocated;
+	},
+};
+
+/** Each line is {id, code}: an async function's body, run in this window. */
+function serve() {
+	let socket = new TCPSocket('127.0.0.1', Number(Services.env.get('STAGE_PORT')));
+	let pending = '';
+	// Windows of this kind refuse code made of text; a sandbox over them does not.
+	let scope = new Components.utils.Sandbox(window, { sandboxPrototype: window });
+	socket.ondata = async ({ data }) => {
+		pending += decodeURIComponent(escape(data));
+		let lines = pending.split('\n');
+		pending = lines.pop();
+		for (let line of lines) {
+			let { id, code } = JSON.parse(line);
+			let reply;
+			try {
+				reply = { id, value: await Components.utils.evalInSandbox(`(async () => {${code}\n})()`, scope) ?? null };
+			}
+			catch (error) {
+				reply = { id, error: `${error}\n${error?.stack ?? ''}` };
+			}
+			socket.send(`${unescape(encodeURIComponent(JSON.stringify(reply)))}\n`);
+		}
+	};
+	// The test is over, however it ended.
+	socket.onclose = () => Services.startup.quit(Services.startup.eForceQuit);
+}
+
+window.addEventListener('load', () => {
+	Stage.watch();
+	serve();
+}, { once: true });

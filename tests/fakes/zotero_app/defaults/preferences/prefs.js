@@ -1,0 +1,12 @@
+pref("toolkit.defaultChromeURI", "chrome://stage/content/main.xhtml");
+pref("toolkit.defaultChromeFeatures", "chrome,dialog=no,all,resizable");
+pref("browser.hiddenWindowChromeURL", "chrome://stage/content/hidden.xhtml");
+pref("app.update.enabled", false);
+pref("datareporting.policy.dataSubmissionEnabled", false);
+pref("toolkit.telemetry.enabled", false);
+pref("services.settings.server", "data:,#remote-settings-dummy/v1");
+pref("network.captive-portal-service.enabled", false);
+pref("network.connectivity-service.enabled", false);
+pref("network.proxy.type", 0);
+pref("security.sandbox.content.level", 0);
+pref("browser.dom.window.dump.enabled", true);

@@ -1,0 +1,136 @@
+"""A privileged application of our own on Firefox's engine, which loads the plugin as Zotero does."""
+
+import asyncio
+import itertools
+import json
+import os
+import shutil
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+APP = Path(__file__).resolve().parent / "fakes" / "zotero_app" / "application.ini"
+FIREFOXES = "ZOCRATES_FIREFOXES"
+START_S = 60
+PATIENCE_S = 30
+
+
+def firefox_programs() -> list[str]:
+    """The engines to test on: the one installed, and those that the environment names."""
+    named = [part for part in os.environ.get(FIREFOXES, "").split(os.pathsep) if part]
+    installed = shutil.which("firefox-esr") or shutil.which("firefox")
+    return [*named, *([installed] if installed else [])]
+
+
+class ZoteroApp:
+    """The application: code sent to it runs in its main window, beside Zotero and Stage."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._numbers = itertools.count(1)
+
+    async def run(self, code: str) -> Any:
+        """Run the body of an async function; returns what it returns, as JSON."""
+        number = next(self._numbers)
+        self._writer.write(json.dumps({"id": number, "code": code}).encode() + b"\n")
+        await self._writer.drain()
+        async with asyncio.timeout(PATIENCE_S):
+            reply = json.loads(await self._reader.readline())
+        assert reply["id"] == number
+        assert "error" not in reply, reply["error"]
+        return reply["value"]
+
+    async def holds(self, expression: str, patience_s: float = PATIENCE_S) -> None:
+        """Wait until an expression holds."""
+        deadline = time.monotonic() + patience_s
+        # A document tells nobody that it has changed.
+        while not await self.run(f"return Boolean({expression})"):
+            if time.monotonic() > deadline:
+                shown = await self.text()
+                logged = await self.run("return [...Zotero.logged, ...Stage.errors]")
+                raise AssertionError(f"{expression} does not hold; shown: {shown!r}; {logged}")
+            await asyncio.sleep(0.05)
+
+    async def shows(self, text: str, patience_s: float = PATIENCE_S) -> None:
+        """Wait until the plugin's pane shows a text."""
+        await self.holds(
+            f"Stage.frame?.body?.innerText.includes({json.dumps(text)})", patience_s
+        )
+
+    async def text(self) -> str:
+        """What the plugin's pane shows."""
+        return str(await self.run("return Stage.frame?.body?.innerText ?? ''"))
+
+    async def click(self, label: str) -> None:
+        """Click the pane's button whose text or label begins so."""
+        wanted = json.dumps(label)
+        button = (
+            "[...Stage.frame.querySelectorAll('button')].find(b => b.checkVisibility() && !b.disabled"
+            f" && [b.textContent.trim(), b.getAttribute('aria-label') ?? ''].some(t => t.startsWith({wanted})))"
+        )
+        await self.holds(f"Stage.frame && {button}")
+        await self.run(f"{button}.click()")
+
+    async def picture(self, path: Path) -> None:
+        """Keep a picture of the main window."""
+        await self.run(
+            f"""
+            let context = document.createElementNS('http://www.w3.org/1999/xhtml', 'canvas').getContext('2d');
+            let image = await window.browsingContext.currentWindowGlobal.drawSnapshot(null, 1, 'white');
+            context.canvas.width = image.width;
+            context.canvas.height = image.height;
+            context.drawImage(image, 0, 0);
+            let blob = await new Promise(done => context.canvas.toBlob(done));
+            await IOUtils.write({json.dumps(str(path))}, new Uint8Array(await blob.arrayBuffer()));
+            """
+        )
+
+
+@asynccontextmanager
+async def zotero_app(
+    firefox: str, profile: Path, environment: dict[str, str]
+) -> AsyncIterator[ZoteroApp]:
+    """The application on a fresh profile, until the block ends."""
+    connected: asyncio.Future[ZoteroApp] = asyncio.get_running_loop().create_future()
+
+    def on_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connected.set_result(ZoteroApp(reader, writer))
+
+    server = await asyncio.start_server(on_connection, "127.0.0.1", 0, limit=2**26)
+    port = server.sockets[0].getsockname()[1]
+    process = await asyncio.create_subprocess_exec(
+        *(firefox, "-app", str(APP), "-profile", str(profile), "-no-remote"),
+        env={
+            **os.environ,
+            "MOZ_HEADLESS": "1",
+            "MOZ_HEADLESS_WIDTH": "1180",
+            "MOZ_HEADLESS_HEIGHT": "860",
+            "STAGE_PORT": str(port),
+            "HOME": str(profile),
+            **environment,
+        },
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with asyncio.timeout(START_S):
+            app = await connected
+        yield app
+    finally:
+        process.kill()
+        await process.wait()
+        server.close()
+
+
+def needs_firefox() -> list[Any]:
+    """Parameters for tests that run on every engine there is; one that is skipped where none is."""
+    programs = firefox_programs()
+    if not programs:
+        reason = "NEEDS FIREFOX: firefox-esr is not installed, so the plugin was not tried"
+        return [pytest.param("", marks=pytest.mark.skip(reason=reason))]
+    return [pytest.param(path, id=f"firefox{number}") for number, path in enumerate(programs)]
