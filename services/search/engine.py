@@ -19,6 +19,7 @@ from services.search.fusion import (
 )
 from services.search.index import Index
 from services.search.index_rows import Documents, Found, IndexedDocument, IndexedPassage, Kind
+from services.search.index_view import View
 from services.search.scope import Scope, searchable_within
 
 MAX_QUERY_CHARACTERS = 1_000
@@ -66,49 +67,37 @@ class Engine:
     async def search(self, query: str, scope: Scope, limit: int) -> SearchResult:
         """The best passages for a query within a scope; raises InvalidQuery."""
         text = valid_query(query)
-        documents = await self._index.documents()
-        result = await self._search(text, scope, limit, documents)
-        # A document that was replaced, and whose old rows were swept, meanwhile is in no version
-        # of the reply; the new version has it.
-        latest = await self._index.documents()
-        if latest.version != documents.version:
-            result = await self._search(text, scope, limit, latest)
-        return result
-
-    async def _search(
-        self, text: str, scope: Scope, limit: int, documents: Documents
-    ) -> SearchResult:
-        within = searchable_within(scope, documents.by_id.values())
-        done, total = await self._coverage(documents)
-        degraded = await self._why_degraded()
+        view = await self._index.view()
+        within = (
+            view.searchable
+            if scope == Scope()
+            else searchable_within(scope, view.documents.by_id.values())
+        )
+        degraded = self._why_degraded(view)
         hits: list[ScoredPassage] = []
         if within:
-            use_vectors = done > 0 and not degraded
-            marked = _marked(documents, within) if scope.prefer_marked else frozenset()
-            hits = await self._hits(text, use_vectors, documents, within, limit, marked)
+            encoder = self._encoder if view.vectors_done and not degraded else None
+            hits = await self._hits(text, encoder, view, within, scope, limit)
         return SearchResult(
             hits=tuple(hits),
             documents_in_scope=len(within),
-            vectors_done=done,
-            vectors_total=total,
+            vectors_done=view.vectors_done,
+            vectors_total=view.passages_in_all,
             degraded=degraded,
         )
 
     async def coverage(self) -> tuple[int, int]:
         """How many passages have a vector of the searched encoder, and how many there are."""
-        return await self._coverage(await self._index.documents())
-
-    async def _coverage(self, documents: Documents) -> tuple[int, int]:
-        total = documents.passages
+        total = (await self._index.documents()).passages
         active = await self._index.active_encoder()
         # Vectors of replaced passages are counted until they are swept.
         return (min(await self._index.vectors_done(active), total) if active else 0), total
 
-    async def _why_degraded(self) -> str:
+    def _why_degraded(self, view: View) -> str:
         """Why vectors cannot be searched; empty when they can."""
         if self._encoder is None:
             return self._why
-        active = await self._index.active_encoder()
+        active = view.moment.encoder_id
         if not active or active == self._encoder.encoder_id:
             return ""
         return (
@@ -119,61 +108,64 @@ class Engine:
     async def _hits(
         self,
         text: str,
-        use_vectors: bool,
-        documents: Documents,
+        encoder: EncoderLanes | None,
+        view: View,
         within: Collection[str],
+        scope: Scope,
         limit: int,
-        marked: frozenset[str],
     ) -> list[ScoredPassage]:
         depth = max(CANDIDATES, CANDIDATES_PER_HIT * limit)
-        encoder = self._encoder if use_vectors else None
-        by_words, (query, by_vector) = await asyncio.gather(
-            self._index.best_by_words(text, documents=documents, within=within, limit=depth),
-            self._best_by_vector(encoder, text, documents, within, depth),
+        by_words, by_vector, cosines = await _candidates(
+            text, encoder, view, within=within, depth=depth
         )
-        looked_up = await self._cosines(encoder, query, by_words, by_vector)
-        weight = VECTOR_WEIGHT if is_mostly_latin(text) else VECTOR_WEIGHT_ELSEWHERE
         fused = _ranked(
-            by_words, by_vector, looked_up, weight, marked=marked, alone=len(within) == 1
+            by_words,
+            by_vector,
+            cosines,
+            VECTOR_WEIGHT if is_mostly_latin(text) else VECTOR_WEIGHT_ELSEWHERE,
+            marked=_marked(view.documents, within) if scope.prefer_marked else frozenset(),
+            alone=len(within) == 1,
         )
         ranked = with_firsts(fused, limit)
-        cosines = {(one.passage_id, one.mark): one.score for one in (*looked_up, *by_vector)}
+        places = {one.passage_id: one.place for one in (*by_words, *by_vector)}
         hits: list[ScoredPassage] = []
-        # A vector may belong to a passage that was just replaced; then the next candidates follow.
+        # Copies of a text are one hit; then the next candidates follow.
         while ranked and len(hits) < limit:
             chunk, ranked = ranked[: limit - len(hits)], ranked[limit - len(hits) :]
-            passages = await self._index.passages([one.passage_id for one in chunk], documents)
-            hits = without_copies([*hits, *_scored(chunk, passages, documents, cosines)])
+            passages = await view.passages([places[one.passage_id] for one in chunk])
+            found = [
+                _scored(
+                    one,
+                    passages[places[one.passage_id]],
+                    view.documents,
+                    cosines.get(places[one.passage_id]),
+                )
+                for one in chunk
+            ]
+            hits = without_copies([*hits, *found])
         return hits
 
-    async def _best_by_vector(
-        self,
-        encoder: EncoderLanes | None,
-        text: str,
-        documents: Documents,
-        within: Collection[str],
-        depth: int,
-    ) -> tuple[Sequence[float] | None, list[Found]]:
-        """The query's vector and the passages nearest to it; neither without an encoder."""
-        if encoder is None:
-            return None, []
-        query = await encoder.encode_query(text)
-        return query, await self._index.best_by_vector(
-            query, encoder.encoder_id, documents=documents, within=within, limit=depth
-        )
 
-    async def _cosines(
-        self,
-        encoder: EncoderLanes | None,
-        query: Sequence[float] | None,
-        by_words: Sequence[Found],
-        by_vector: Sequence[Found],
-    ) -> list[Found]:
-        """The cosines of the passages that only BM25 found, of those that have a vector."""
-        missing = {one.passage_id for one in by_words} - {one.passage_id for one in by_vector}
-        if encoder is None or query is None or not missing:
-            return []
-        return await self._index.cosines(query, encoder.encoder_id, missing)
+async def _candidates(
+    text: str, encoder: EncoderLanes | None, view: View, *, within: Collection[str], depth: int
+) -> tuple[list[Found], list[Found], dict[int, float]]:
+    """What words found, what vectors found, and the cosines of both by place.
+
+    The cosines of what words found are read while the nearest vectors are still being looked for.
+    """
+    if encoder is None:
+        return await view.best_by_words(text, within=within, limit=depth), [], {}
+    embedded = asyncio.ensure_future(encoder.encode_query(text))
+
+    async def by_words() -> tuple[list[Found], dict[int, float]]:
+        found = await view.best_by_words(text, within=within, limit=depth)
+        return found, await view.cosines(await embedded, [one.place for one in found])
+
+    async def by_vector() -> list[Found]:
+        return await view.best_by_vector(await embedded, within=within, limit=depth)
+
+    (words, cosines), vectors = await asyncio.gather(by_words(), by_vector())
+    return words, vectors, {**cosines, **{one.place: one.score for one in vectors}}
 
 
 def valid_query(query: str) -> str:
@@ -215,7 +207,7 @@ def _marked(documents: Documents, within: Collection[str]) -> frozenset[str]:
 def _ranked(
     by_words: Sequence[Found],
     by_vector: Sequence[Found],
-    looked_up: Sequence[Found],
+    cosines: Mapping[int, float],
     vector_weight: float,
     *,
     marked: frozenset[str],
@@ -223,13 +215,10 @@ def _ranked(
 ) -> list[Fused]:
     """The fused ranking; equal scores are ordered by id, so that a query repeats its reply."""
     documents = {one.passage_id: one.document_id for one in (*by_words, *by_vector)}
-    words, vectors, others = (
-        {one.passage_id: one.score for one in found} for found in (by_words, by_vector, looked_up)
-    )
     ranked = fuse(
-        words,
-        vectors,
-        looked_up=others,
+        {one.passage_id: one.score for one in by_words},
+        {one.passage_id: one.score for one in by_vector},
+        looked_up={one.passage_id: cosines[one.place] for one in by_words if one.place in cosines},
         vector_weight=vector_weight,
         tie=lambda passage_id: (documents[passage_id], passage_id),
     )
@@ -247,28 +236,13 @@ def _ranked(
 
 
 def _scored(
-    fused: Sequence[Fused],
-    passages: Mapping[str, IndexedPassage],
-    documents: Documents,
-    cosines: Mapping[tuple[str, str], float],
-) -> list[ScoredPassage]:
-    """The passages that are still there, with the cosine of their present text."""
-    hits = []
-    for one in fused:
-        passage = passages.get(one.passage_id)
-        if passage is None:
-            continue
-        similarity = cosines.get((passage.passage_id, passage.digest))
-        if similarity is None and WORDS not in one.ranks:
-            continue
-        hits.append(
-            ScoredPassage(
-                passage=passage,
-                document=documents.by_id[passage.document_id],
-                score=one.score,
-                bm25_rank=one.ranks.get(WORDS),
-                vector_rank=one.ranks.get(VECTORS),
-                similarity=similarity,
-            )
-        )
-    return hits
+    fused: Fused, passage: IndexedPassage, documents: Documents, similarity: float | None
+) -> ScoredPassage:
+    return ScoredPassage(
+        passage=passage,
+        document=documents.by_id[passage.document_id],
+        score=fused.score,
+        bm25_rank=fused.ranks.get(WORDS),
+        vector_rank=fused.ranks.get(VECTORS),
+        similarity=similarity,
+    )

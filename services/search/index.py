@@ -5,33 +5,33 @@ generation that the row names, and rows of other generations are passed over.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.search import index_schema as schema
-from services.search.analysis import query_terms
 from services.search.errors import IndexUnusable
 from services.search.index_import import import_lancedb
 from services.search.index_rows import (
     Documents,
-    Found,
     IndexedDocument,
     IndexedPage,
     IndexedPassage,
     IndexedSection,
 )
 from services.search.index_tables import local_folder, open_tables
-from services.search.index_vectors import QUERY_TIMEOUT, Graph, graph_of, nearest
+from services.search.index_vectors import QUERY_TIMEOUT, Graph, graph_of
+from services.search.index_view import Moment, View, view_of
 from services.search.library_state import LibraryState, state_of
 
 if TYPE_CHECKING:
     from lancedb.db import AsyncConnection
     from lancedb.table import AsyncTable
 
-# A filter that lists documents costs time for each; beyond this, rows outside are dropped after.
-LISTED_DOCUMENTS = 500
+# While documents are committed all the time, the last of so many views has to do.
+VIEW_ATTEMPTS = 3
 METADATA_CACHE_BYTES = 32 * 1024 * 1024
 STATE_KEY = "state"
 ENCODER_KEY = "encoder"
@@ -53,6 +53,8 @@ class Index:
         self._manifest_version = -1
         self._state, self._state_text = LibraryState(), ""
         self._vectors: dict[str, AsyncTable] = {}
+        self._viewing = asyncio.Lock()
+        self._view: View | None = None
 
     async def documents(self) -> Documents:
         """The committed documents as of now."""
@@ -100,63 +102,43 @@ class Index:
             if documents.is_live(row["document_id"], row["generation"])
         }
 
-    async def best_by_words(
-        self, query: str, *, documents: Documents, within: Collection[str], limit: int
-    ) -> list[Found]:
-        """The passages of the documents `within` with the highest BM25 scores."""
-        from lancedb.query import MatchQuery
+    async def view(self) -> View:
+        """What a query is answered from: the index as of now."""
+        view = self._view
+        if view is not None and view.moment == await self._moment():
+            return view
+        async with self._viewing:
+            view = self._view
+            for _ in range(VIEW_ATTEMPTS):
+                documents = await self.documents()
+                moment = replace(await self._moment(), documents=documents.version)
+                # Looked at again after it was made: a document that was replaced meanwhile may
+                # have lost the passages that it had.
+                if view is not None and view.moment == moment:
+                    break
+                vectors = await self.vectors(moment.encoder_id) if moment.vectors else None
+                view = await view_of(
+                    self.connection, moment, documents, self.passages_table, vectors
+                )
+            self._view = view
+            assert view is not None
+            return view
 
-        wanted = query_terms(query)
-        if not wanted:
-            return []
-        # A term that is repeated counts as often; nothing in a match query is an operator.
-        match = MatchQuery(" ".join(wanted), "terms")  # type: ignore[call-arg]  # defaults unseen by mypy
-
-        async def retrieve(where: str | None, count: int) -> list[Found]:
-            search = self.passages_table.query().nearest_to_text(match)
-            if where:
-                search = search.where(where)
-            search = search.select(["passage_id", "document_id", "generation", "_score"])
-            rows = await search.limit(count).to_list(timeout=QUERY_TIMEOUT)
-            return [_found(row, mark="generation", score=row["_score"]) for row in rows]
-
-        def is_current(found: Found) -> bool:
-            return documents.is_live(found.document_id, found.mark)
-
-        return await _best(retrieve, is_current, within, documents, limit)
-
-    async def best_by_vector(
-        self,
-        vector: Sequence[float],
-        encoder_id: str,
-        *,
-        documents: Documents,
-        within: Collection[str],
-        limit: int,
-    ) -> list[Found]:
-        """The passages of the documents `within` whose vectors are nearest."""
-        table = await self.vectors(encoder_id)
-        if table is None:
-            return []
-
-        graph = await self.graph()
-        beam = graph.beam if graph and graph.table == table.name else 0
-
-        async def retrieve(where: str | None, count: int) -> list[Found]:
-            return await nearest(table, vector, where=where, count=count, beam=beam)
-
-        return await _best(retrieve, lambda found: True, within, documents, limit)
-
-    async def cosines(
-        self, vector: Sequence[float], encoder_id: str, passage_ids: Collection[str]
-    ) -> list[Found]:
-        """The cosines of those of these passages that have a vector."""
-        table = await self.vectors(encoder_id)
-        if table is None or not passage_ids:
-            return []
-        where = schema.is_in("passage_id", passage_ids)
-        # A passage may have an older vector beside its own until the next sweep.
-        return await nearest(table, vector, where=where, count=2 * len(passage_ids), beam=0)
+    async def _moment(self) -> Moment:
+        """What a view of now shows."""
+        kept = await self._manifest()
+        encoder_id = kept.get(ENCODER_KEY, "")
+        vectors = await self.vectors(encoder_id) if encoder_id else None
+        graph = graph_of(kept[GRAPH_KEY]) if GRAPH_KEY in kept else None
+        # The documents first: their passages were committed before them.
+        documents = await self.documents_table.version()
+        return Moment(
+            documents=documents,
+            passages=await self.passages_table.version(),
+            encoder_id=encoder_id,
+            vectors=await vectors.version() if vectors else 0,
+            beam=graph.beam if vectors and graph and graph.table == vectors.name else 0,
+        )
 
     async def vectors(self, encoder_id: str) -> "AsyncTable | None":
         """The table of an encoder's vectors, if there is one."""
@@ -210,36 +192,6 @@ class Index:
         if where:
             query = query.where(where)
         return await query.to_list(timeout=QUERY_TIMEOUT)
-
-
-async def _best(
-    retrieve: Callable[[str | None, int], Awaitable[list[Found]]],
-    is_current: Callable[[Found], bool],
-    within: Collection[str],
-    documents: Documents,
-    limit: int,
-) -> list[Found]:
-    """The first `limit` rows that are current and within; asks for more while too many were not."""
-    with_text = sum(1 for document in documents.by_id.values() if document.passages)
-    where = None
-    if len(within) < with_text and len(within) <= LISTED_DOCUMENTS:
-        where = schema.is_in("document_id", within)
-    count = limit
-    while True:
-        rows = await retrieve(where, count)
-        kept = [row for row in rows if row.document_id in within and is_current(row)]
-        if len(kept) >= limit or len(rows) < count:
-            return kept[:limit]
-        count *= 4
-
-
-def _found(row: schema.Row, *, mark: str, score: float) -> Found:
-    return Found(
-        passage_id=row["passage_id"],
-        document_id=row["document_id"],
-        mark=row[mark],
-        score=float(score),
-    )
 
 
 def _key(document: IndexedDocument) -> str:

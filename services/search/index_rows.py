@@ -141,11 +141,11 @@ class Documents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A row that a retriever returned, best first in its list."""
+    """A passage that a retriever returned, best first in its list."""
 
+    place: int
+    """Where the view that was asked has the passage."""
     passage_id: str
     document_id: str
-    mark: str
-    """The generation for BM25, the digest for vectors: what proves that the row is current."""
     score: float
     """BM25, or the cosine."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from services.search.index_rows import Found
+from services.search.index_keys import Numbers, row_ids
 
 if TYPE_CHECKING:
     from lancedb.table import AsyncTable
@@ -57,8 +57,11 @@ def graph_of(text: str) -> Graph:
 
 async def nearest(
     table: "AsyncTable", vector: Sequence[float], *, where: str | None, count: int, beam: int
-) -> list[Found]:
-    """The rows with the highest cosines; a beam of 0 looks at every row that passes the filter."""
+) -> tuple[Numbers, list[float]]:
+    """Row ids and cosines of the rows with the highest, best first.
+
+    A beam of 0 looks at every row that passes the filter.
+    """
     search = table.query().nearest_to(list(vector)).distance_type("cosine")
     if where:
         search = search.where(where)
@@ -67,17 +70,9 @@ async def nearest(
     else:
         # Filters leave few rows, and a graph may lead past them.
         search = search.bypass_vector_index()
-    search = search.select(["passage_id", "document_id", "digest", "_distance"])
-    rows = await search.limit(count).to_list(timeout=QUERY_TIMEOUT)
-    return [
-        Found(
-            passage_id=row["passage_id"],
-            document_id=row["document_id"],
-            mark=row["digest"],
-            score=1 - float(row["_distance"]),
-        )
-        for row in rows
-    ]
+    search = search.with_row_id().select(["_distance"])
+    rows = await search.limit(count).to_arrow(timeout=QUERY_TIMEOUT)
+    return row_ids(rows), [1 - distance for distance in rows["_distance"].to_pylist()]
 
 
 async def graph_is_due(table: "AsyncTable", known: Graph | None, *, graph_from: int) -> bool:
@@ -118,9 +113,9 @@ async def _samples(table: "AsyncTable", rows: int) -> list[list[float]]:
     return [row[COLUMN] for row in taken]
 
 
-async def _neighbours(table: "AsyncTable", vector: Sequence[float], *, beam: int) -> set[str]:
-    found = await nearest(table, vector, where=None, count=DEPTH, beam=beam)
-    return {f"{one.passage_id} {one.mark}" for one in found}
+async def _neighbours(table: "AsyncTable", vector: Sequence[float], *, beam: int) -> set[int]:
+    rows, _ = await nearest(table, vector, where=None, count=DEPTH, beam=beam)
+    return set(rows.tolist())
 
 
 async def _graphs(table: "AsyncTable") -> list[str]:

@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 from services.search import index_schema as schema
 from services.search.errors import DiskFull, is_disk_full
 from services.search.index import ENCODER_KEY, GRAPH_KEY, STATE_KEY, Index
+from services.search.index_keys import dead_generations, live_rows, without
 from services.search.index_rows import Documents, IndexedText
-from services.search.index_upkeep import committed, dead_generations, fold, live_rows, without
+from services.search.index_upkeep import (
+    MOST_PASSAGES_BESIDE,
+    committed,
+    fold,
+)
 from services.search.index_vectors import GRAPH_FROM, Graph, graph_is_due, graph_json, make_graph
 from services.search.library_state import LibraryState, state_json
 
@@ -143,12 +148,13 @@ class IndexWriter:
     async def tidy(self, encoder_id: str | None) -> None:
         """Fold new rows into the search indices, join small files, drop old versions, when due."""
         index = self._index
-        tables = [index.documents_table, index.passages_table, index.pages_table]
+        tables = [index.documents_table, index.pages_table]
         vectors = await index.vectors(encoder_id) if encoder_id is not None else None
         # Files that a graph is just being made of must stay.
         if vectors is not None and not self._graphing.locked():
             tables.append(vectors)
         with storing():
+            await fold(index.passages_table, most_beside=MOST_PASSAGES_BESIDE)
             for table in tables:
                 await fold(table)
 

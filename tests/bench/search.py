@@ -90,7 +90,7 @@ async def fill(folder: Path, real: Sources, count: int, encoder_id: str) -> None
             mine = [mark for text in batch for mark in marks(text)]
             await writer.add_vectors(encoder_id, mine, vectors(real, made, len(mine)))
             made += len(mine)
-            await writer.tidy(encoder_id)
+        await writer.tidy(encoder_id)
         await writer.activate(encoder_id)
         print(f"  written in {time.perf_counter() - begun:.0f} s")
         begun = time.perf_counter()
@@ -146,8 +146,7 @@ async def latencies(
 ) -> None:
     """Ask every query of everything in turn, and print the table."""
     engine = Engine(index, KnownQueries(encoder_id, known))
-    documents_now = await index.documents()
-    within = frozenset(documents_now.by_id)
+    view = await index.view()
 
     async def scan(query: str) -> object:
         return await asyncio.to_thread(base.scan, known[query])
@@ -156,14 +155,10 @@ async def latencies(
         return await asyncio.to_thread(base.bm25, query)
 
     async def words(query: str) -> object:
-        return await index.best_by_words(
-            query, documents=documents_now, within=within, limit=CANDIDATES
-        )
+        return await view.best_by_words(query, within=view.searchable, limit=CANDIDATES)
 
     async def nearest(query: str) -> object:
-        return await index.best_by_vector(
-            known[query], encoder_id, documents=documents_now, within=within, limit=CANDIDATES
-        )
+        return await view.best_by_vector(known[query], within=view.searchable, limit=CANDIDATES)
 
     async def hybrid(query: str) -> object:
         return await engine.search(query, Scope(), HITS)
@@ -185,18 +180,13 @@ async def latencies(
         print(line(name, taken_by, median(seconds["exact scan by numpy"])))
 
 
-async def recall(
-    index: Index, known: Mapping[str, list[float]], encoder_id: str, base: Baselines
-) -> float:
+async def recall(index: Index, known: Mapping[str, list[float]], base: Baselines) -> float:
     """Of the exact nearest passages of real queries, the share that the index finds."""
-    now = await index.documents()
-    within = frozenset(now.by_id)
+    view = await index.view()
     hits = 0
     for vector in known.values():
         truth = {f"p{place:08d}" for place in base.scan(vector)}
-        found = await index.best_by_vector(
-            vector, encoder_id, documents=now, within=within, limit=CANDIDATES
-        )
+        found = await view.best_by_vector(vector, within=view.searchable, limit=CANDIDATES)
         hits += len(truth & {one.passage_id for one in found})
     return hits / (CANDIDATES * len(known))
 
@@ -228,7 +218,7 @@ async def measure(count: int, real: Sources, encoder: OnnxEncoder, queries: list
         base = baselines(real, count)
         async with open_index(str(folder), cache_bytes=CACHE_BYTES) as index:
             await latencies(index, known, encoder.encoder_id, base)
-            found = await recall(index, known, encoder.encoder_id, base)
+            found = await recall(index, known, base)
             print(f"  recall of the exact {CANDIDATES} nearest, real queries: {found:.4f}")
         del base
         await process(folder, queries)

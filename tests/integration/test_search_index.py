@@ -64,10 +64,8 @@ def text_of(key: str, abstract: str, folder: Path) -> IndexedText:
 
 
 async def words(index: Index, query: str, limit: int = 10) -> list[str]:
-    documents = await index.documents()
-    found = await index.best_by_words(
-        query, documents=documents, within=frozenset(documents.by_id), limit=limit
-    )
+    view = await index.view()
+    found = await view.best_by_words(query, within=view.searchable, limit=limit)
     return [one.document_id for one in found]
 
 
