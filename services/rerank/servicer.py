@@ -150,6 +150,12 @@ class RerankServicer(rpc.RerankServiceServicer):
             supports=[pb.Support(score=score) for score in scores], scorer=self._scorer
         )
 
+    async def DescribeScorers(
+        self, request: pb.DescribeScorersRequest, context: Context
+    ) -> pb.DescribeScorersResponse:
+        """Tell who ranks and who judges support: both by the same weights."""
+        return pb.DescribeScorersResponse(relevance=self._scorer, support=self._scorer)
+
 
 def _kept(request: pb.RerankRequest, scores: Sequence[float], share: float) -> Kept:
     judged = [

@@ -7,6 +7,7 @@ from functools import partial
 
 from services.chassis.server import Register, serve
 from services.chassis.telemetry import EventLog
+from services.search.crossing import Crossing
 from services.search.demand import Demand
 from services.search.encoder import Encoder, EncoderUnusable, encoder_threads, load_encoder
 from services.search.encoder_lanes import EncoderLanes, encoder_lanes
@@ -75,7 +76,7 @@ async def assembled(settings: Settings) -> AsyncIterator[Mapping[str, Register]]
         yield {
             SERVICES["SearchService"].full_name: partial(
                 rpc.add_SearchServiceServicer_to_server,
-                SearchServicer(engine, DocumentReader(index), scopes, demand),
+                SearchServicer(engine, DocumentReader(index), scopes, demand, Crossing(lanes)),
             ),
             SERVICES["LibraryService"].full_name: partial(
                 rpc.add_LibraryServiceServicer_to_server,

@@ -5,6 +5,7 @@ import asyncio
 from services.chassis.errors import InvalidRequest
 from services.chassis.server import Context
 from services.search import convert
+from services.search.crossing import Crossing
 from services.search.demand import Demand
 from services.search.engine import Engine
 from services.search.quotes import VERBATIM, find_quote, valid_least_score, valid_quote
@@ -24,8 +25,14 @@ class SearchServicer(rpc.SearchServiceServicer):
     """Validates, asks the engine or the reader, encodes."""
 
     def __init__(
-        self, engine: Engine, reader: DocumentReader, scopes: Scopes, demand: Demand
+        self,
+        engine: Engine,
+        reader: DocumentReader,
+        scopes: Scopes,
+        demand: Demand,
+        crossing: Crossing,
     ) -> None:
+        self._crossing = crossing
         self._engine = engine
         self._demand = demand
         self._scopes = scopes
@@ -125,3 +132,12 @@ class SearchServicer(rpc.SearchServiceServicer):
             matches = await asyncio.to_thread(find_quote, quote, leaves, least)
             found += [convert.passage_match_to_proto(match, passage) for match in matches]
         return pb.FindQuoteResponse(matches=found)
+
+    async def DescribeEncoder(
+        self, request: pb.DescribeEncoderRequest, context: Context
+    ) -> pb.DescribeEncoderResponse:
+        """Tell the encoder and the languages between which it finds meaning."""
+        return pb.DescribeEncoderResponse(
+            encoder_id=self._crossing.encoder_id,
+            bridged_languages=await self._crossing.languages(),
+        )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from services.chassis.words import sentences
 from services.synth.aspects import Aspect
-from services.synth.languages import language_of
+from services.synth.languages import SAMPLED_CHARS, language_of
 from services.synth.mind import Passage
 from services.synth.statements import Statement, statements
 from services.synth.terms import Term, Vocabulary, vocabulary_of
@@ -19,7 +19,6 @@ ENOUGH = 0.5
 LEAST_SHARE = 0.33
 # With another language than the question's, words cannot meet; only a high similarity counts.
 SIMILAR_ACROSS_LANGUAGES = 0.42
-SAMPLED_CHARS = 4_000
 BEST_DOCUMENTS = 8
 PLAIN_READINGS = 4
 

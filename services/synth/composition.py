@@ -18,7 +18,7 @@ from services.synth.attribution import introduction, listed
 from services.synth.citations import Numbering, as_plain_markdown, one_line, require_verbatim
 from services.synth.extraction import Chosen, choose
 from services.synth.gaps import names_the_same, names_things, remaining_gaps
-from services.synth.languages import language_of
+from services.synth.languages import is_across_languages, language_of
 from services.synth.mind import Answer, Citation, Commission
 from services.synth.phrases import Phrases
 from services.synth.planning import planned_aspects
@@ -59,10 +59,12 @@ def compose(commission: Commission, phrases: Phrases) -> Answer:
     answered = {one.label for one in held} if parts else set()
     open_aspects = [one.aspect.label for one in findings if one.aspect.label not in answered]
     gaps = remaining_gaps(commission.gaps, open_aspects, answered, language)
-    writer = _Writer(phrases)
+    texts = [one.passage.text for one in commission.evidence]
+    is_across = is_across_languages(commission.question, texts, commission.bridged_languages)
+    writer = _Writer(phrases, tells_languages=is_across)
     if not parts:
-        return writer.unanswered(commission, gaps, library)
-    return writer.answer(parts, gaps, library)
+        return writer.unanswered(commission, gaps)
+    return writer.answer(parts, gaps)
 
 
 def _holds(finding: Finding, commission: Commission, library: Library) -> bool:
@@ -108,24 +110,25 @@ def _parts(aspects: Sequence[Aspect], question: str, library: Library) -> list[_
 class _Writer:
     """Collects blocks of Markdown and the citations in them."""
 
-    def __init__(self, phrases: Phrases) -> None:
+    def __init__(self, phrases: Phrases, *, tells_languages: bool) -> None:
         self._phrases = phrases
+        self._tells_languages = tells_languages
         self._numbering = Numbering()
         self._blocks: list[str] = []
         self._citations: dict[int, Citation] = {}
 
-    def answer(self, parts: Sequence[_Part], gaps: Sequence[str], library: Library) -> Answer:
+    def answer(self, parts: Sequence[_Part], gaps: Sequence[str]) -> Answer:
         for part in parts:
             if len(parts) > 1 and part.heading:
                 self._blocks.append(f"**{as_plain_markdown(part.heading)}**")
             self._blocks += [self._quoted(chosen) for chosen in part.chosen]
         self._blocks += self._hints([chosen for part in parts for chosen in part.chosen])
-        if not library.speaks_the_language:
+        if self._tells_languages:
             self._blocks.append(self._phrases.other_language)
         self._gaps(gaps)
         return self._finished(gaps, answered=True)
 
-    def unanswered(self, commission: Commission, gaps: Sequence[str], library: Library) -> Answer:
+    def unanswered(self, commission: Commission, gaps: Sequence[str]) -> Answer:
         self._blocks.append(self._phrases.nothing)
         works = {one.passage.work.document_id: one.passage.work for one in commission.evidence}
         if nearest := [
@@ -133,7 +136,7 @@ class _Writer:
         ]:
             self._blocks.append(self._phrases.nearest)
             self._blocks.append("\n".join(f"- {line}" for line in dict.fromkeys(nearest)))
-        if not library.speaks_the_language:
+        if self._tells_languages:
             self._blocks.append(self._phrases.other_language)
         self._gaps(gaps)
         return self._finished(gaps, answered=False)

@@ -101,6 +101,7 @@ def commission_of(request: pb.SynthesizeRequest) -> Commission:
         covered_summary=request.covered_summary,
         gaps=tuple(request.gaps),
         confirmed_plan=request.confirmed_plan.strip(),
+        bridged_languages=frozenset(request.bridged_languages),
     )
 
 

@@ -2,11 +2,13 @@
 
 import re
 from collections import Counter
+from collections.abc import Collection, Iterable
 
 from services.chassis.words import CJK
 from services.synth.stop_words import STOP_WORDS
 
 FALLBACK = "en"
+SAMPLED_CHARS = 4_000
 LATIN = ("en", "de", "fr", "es", "it", "pt", "nl")
 
 _KANA = re.compile("[\u3040-\u30ff\uff66-\uff9f]")
@@ -32,6 +34,11 @@ UNSPACED = f"{CJK}\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 
 def language_of(text: str) -> str:
     """The two-letter code of the language, English when nothing speaks for another."""
+    return spoken_language(text) or FALLBACK
+
+
+def spoken_language(text: str) -> str | None:
+    """The two-letter code of the language; None when nothing in the text speaks for one."""
     script = _script_language(text)
     if script is not None:
         return script
@@ -45,7 +52,23 @@ def language_of(text: str) -> str:
         for language in LATIN
     }
     best = max(LATIN, key=lambda language: scores[language])
-    return best if scores[best] > scores[FALLBACK] else FALLBACK
+    if scores[best] > scores[FALLBACK]:
+        return best
+    return FALLBACK if scores[FALLBACK] else None
+
+
+def is_across_languages(
+    question: str, texts: Iterable[str], bridged: Collection[str] = frozenset()
+) -> bool:
+    """Whether the question is in another language than the texts, and no search bridges the two.
+
+    A question of a few names speaks no language and is across nothing.
+    """
+    asked = spoken_language(question)
+    written = spoken_language(" ".join(texts)[:SAMPLED_CHARS])
+    if asked is None or written is None or asked == written:
+        return False
+    return not {asked, written} <= set(bridged)
 
 
 def _script_language(text: str) -> str | None:

@@ -190,6 +190,8 @@ class Commission:
     gaps: tuple[str, ...] = ()
     confirmed_plan: str = ""
     """The plan that the person approved."""
+    bridged_languages: frozenset[str] = frozenset()
+    """Languages between which the search finds meaning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

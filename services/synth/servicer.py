@@ -99,6 +99,16 @@ class SynthServicer(rpc.SynthServiceServicer):
                     result = convert.repair_result(repaired, mind.model)
                     yield pb.RepairResponse(result=result)
 
+    async def DescribeMinds(
+        self, request: pb.DescribeMindsRequest, context: Context
+    ) -> pb.DescribeMindsResponse:
+        """Tell who has which role."""
+        return pb.DescribeMindsResponse(
+            coordinator=self._minds.coordinator.model,
+            search_agent=self._minds.search_agent.model,
+            writer=self._minds.writer.model,
+        )
+
 
 def _check(text: str, field: str) -> None:
     if not text.strip():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from services.chassis.channel import open_channel
 from services.chassis.server import serving
+from services.search.crossing import Crossing
 from services.search.demand import Demand
 from services.search.encoder import Encoder
 from services.search.encoder_lanes import encoder_lanes
@@ -88,7 +89,8 @@ async def search_stage(
         )
         services = {
             SEARCH: lambda server: rpc.add_SearchServiceServicer_to_server(
-                SearchServicer(engine, DocumentReader(index), scopes, demand), server
+                SearchServicer(engine, DocumentReader(index), scopes, demand, Crossing(lanes)),
+                server,
             ),
             LIBRARY: lambda server: rpc.add_LibraryServiceServicer_to_server(
                 LibraryServicer(index, engine, scopes, sync), server

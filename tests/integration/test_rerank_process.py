@@ -99,6 +99,8 @@ async def test_the_passage_that_answers_comes_first_and_the_scorer_says_what_it_
         reply = await stub.Rerank(
             request(candidate("w", WING), candidate("l", LIGHT), candidate("n", NAP)), timeout=60
         )
+        described = await stub.DescribeScorers(pb.DescribeScorersRequest(), timeout=20)
+    assert described.relevance == described.support == reply.scorer
     assert [one.passage_id for one in reply.kept] == ["n", "l", "w"]
     assert (reply.considered, reply.words_kept) == (3, 36)
     assert reply.scorer.kind == pb.SCORER_KIND_EMBEDDING_STAND_IN

@@ -11,6 +11,7 @@ import pytest
 
 from deploy.model_folder import models_folder
 from deploy.models import export_embedding, packaged_model
+from services.search.crossing import bridged, probes
 from services.search.encoder import (
     EMBEDDING_FOLDER,
     EncoderUnusable,
@@ -109,3 +110,7 @@ async def test_a_query_does_not_wait_behind_the_passages_of_a_sync(encoder: Onnx
         total = time.monotonic() - started
     # Relative, since the machine may be busy: behind the sync it would be all of it.
     assert waited < total / 4
+
+
+def test_the_packaged_model_finds_meaning_in_english_only(encoder: OnnxEncoder) -> None:
+    assert bridged([encoder.encode(probes())]) == ()

@@ -85,6 +85,14 @@ async def test_the_same_query_repeats_its_reply(stage: Stage) -> None:
     assert first == await stage.hits("rhythm page3", limit=20)
 
 
+async def test_the_encoder_is_named_with_the_languages_that_it_brings_together(
+    stage: Stage,
+) -> None:
+    encoder = await stage.search.DescribeEncoder(pb.DescribeEncoderRequest(), timeout=20)
+    assert encoder.encoder_id
+    assert list(encoder.bridged_languages) == []
+
+
 async def test_scores_fall_and_the_limit_holds(stage: Stage) -> None:
     hits = await stage.hits("spindle nap tea rhythm", limit=4)
     scores = [hit.score for hit in hits]

@@ -170,6 +170,11 @@ async def test_a_mind_that_cannot_write_repairs_nothing(stub: rpc.SynthServiceSt
     )
 
 
+async def test_the_minds_of_all_roles_are_named(stub: rpc.SynthServiceStub) -> None:
+    minds = await stub.DescribeMinds(pb.DescribeMindsRequest(), timeout=20)
+    assert {minds.coordinator, minds.search_agent, minds.writer} == {"offline"}
+
+
 @pytest.mark.parametrize("text", ["", " \n ", "x" * 100_000, "x" * (MAX_PROMPT_CHARS + 1)])
 async def test_an_empty_or_overlong_text_is_an_invalid_prompt_everywhere(
     stub: rpc.SynthServiceStub, text: str

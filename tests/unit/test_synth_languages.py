@@ -1,17 +1,20 @@
 """Languages of questions, their content words, and what the product says in them."""
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
-from services.synth.languages import language_of
+from services.synth.composition import compose
+from services.synth.languages import is_across_languages, language_of, spoken_language
+from services.synth.mind import Commission, Evidence
 from services.synth.phrasebook import phrases_for
 from services.synth.phrases import Phrases
 from services.synth.phrases_eastern import EASTERN
 from services.synth.phrases_western import WESTERN
 from services.synth.stop_words import STOP_WORDS
 from services.synth.terms import terms_of, vocabulary_of
+from tests.fakes.small_library import passage
 
 QUESTIONS = {
     "en": "How does napping affect the alertness of nurses?",
@@ -41,6 +44,47 @@ def test_a_text_that_speaks_for_no_language_counts_as_english(text: str) -> None
 
 def test_foreign_names_do_not_change_the_language() -> None:
     assert language_of("What did Иванов and 田中 report about sleep in shift workers?") == "en"
+
+
+@pytest.mark.parametrize("text", ["", "xyzzy", "42", "PrP IL-6", "CRISPR Cas9"])
+def test_a_text_of_names_speaks_no_language(text: str) -> None:
+    assert spoken_language(text) is None
+    assert not is_across_languages(text, ["Das ist ein Satz über die Pflege."])
+
+
+PAPERS = {
+    "en": "A nap of thirty minutes lowered the lapses of nurses who were on the night shift.",
+    "de": "Ein Nickerchen von dreißig Minuten verringerte die Aussetzer der Pflegekräfte.",
+    "ru": "Короткий дневной сон снизил число ошибок у медсестёр в ночную смену.",
+    "ja": "三十分の昼寝は夜勤の看護師の見落としを減らした。",
+}
+
+
+@pytest.mark.parametrize("asked", PAPERS)
+@pytest.mark.parametrize("written", PAPERS)
+def test_question_and_papers_in_different_languages_are_told_apart(
+    asked: str, written: str
+) -> None:
+    texts = [PAPERS[written]]
+    assert is_across_languages(QUESTIONS[asked], texts) is (asked != written)
+    # A model that brings both together leaves nothing to tell.
+    assert not is_across_languages(QUESTIONS[asked], texts, {"en", asked, written})
+    if "en" not in (asked, written) and asked != written:
+        assert is_across_languages(QUESTIONS[asked], texts, {"en", asked})
+
+
+@pytest.mark.parametrize("asked", ["de", "ru", "ja"])
+def test_an_answer_from_english_papers_says_so_unless_the_search_crosses_languages(
+    asked: str,
+) -> None:
+    commission = Commission(
+        question=QUESTIONS[asked],
+        evidence=(Evidence(passage=passage("NAPS-0", PAPERS["en"]), score=1.0),),
+    )
+    phrases = phrases_for(asked)
+    assert phrases.other_language in compose(commission, phrases).markdown
+    crossing = replace(commission, bridged_languages=frozenset({"en", asked}))
+    assert phrases.other_language not in compose(crossing, phrases).markdown
 
 
 @pytest.mark.parametrize("language", STOP_WORDS)

@@ -8,7 +8,7 @@ from pydantic_ai import messages
 
 from services.synth.attribution import listed
 from services.synth.citations import as_plain_markdown
-from services.synth.languages import language_of
+from services.synth.languages import is_across_languages, language_of
 from services.synth.mind import Answer, Commission, Delta, Thought, Usage
 from services.synth.model.answer_text import AnswerText
 from services.synth.model.errors import ModelReplyUnusable
@@ -109,6 +109,7 @@ def _ending(commission: Commission, text: AnswerText, phrases: Phrases, *, is_re
     if is_refusal:
         return _unanswered(commission, phrases)
     blocks = [] if text.citations else [f"*{phrases.uncited}*"]
+    blocks += _languages(commission, phrases)
     blocks += _gaps(commission.gaps, phrases)
     return "".join(f"\n\n{block}" for block in blocks) + "\n"
 
@@ -119,8 +120,16 @@ def _unanswered(commission: Commission, phrases: Phrases) -> str:
     if nearest := [listed(work, phrases) for work in list(works.values())[:NEAREST_WORKS]]:
         blocks.append(phrases.nearest)
         blocks.append("\n".join(f"- {line}" for line in dict.fromkeys(nearest)))
+    blocks += _languages(commission, phrases)
     blocks += _gaps(commission.gaps, phrases)
     return "\n\n".join(blocks) + "\n"
+
+
+def _languages(commission: Commission, phrases: Phrases) -> list[str]:
+    """That question and passages are in different languages, where the search bridges them not."""
+    texts = [one.passage.text for one in commission.evidence]
+    is_across = is_across_languages(commission.question, texts, commission.bridged_languages)
+    return [phrases.other_language] if is_across else []
 
 
 def _gaps(gaps: Sequence[str], phrases: Phrases) -> list[str]:

@@ -2,12 +2,14 @@
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 from pydantic_ai.exceptions import ModelHTTPError
 
 from services.synth.mind import Answer, Commission, Delta, Thought
 from services.synth.model.errors import ModelReplyUnusable, ModelUnavailable
+from services.synth.phrasebook import phrases_for
 from tests.unit.synth_model.builders import LIGHT, NAPS, commission
 from tests.unit.synth_model.speaking import Piece, Script, script, thinking
 
@@ -113,3 +115,14 @@ async def test_each_passage_is_told_once_and_before_the_question() -> None:
     (told,) = (str(part) for part in said.heard[0][0].parts)
     assert told.count("lowered lapses by 2.9") == told.count("delayed melatonin") == 1
     assert told.index("delayed melatonin") < told.index("Question: Do naps")
+
+
+async def test_a_question_in_another_language_than_the_papers_is_told_so() -> None:
+    task = replace(commission(NAPS), question="Senken Nickerchen die Aussetzer von Pflegekräften?")
+    hint = phrases_for("de").other_language
+    for reply in (NAP, "NO ANSWER"):
+        _, answer, _ = await written(script([reply]), task)
+        assert hint in answer.markdown
+        crossing = replace(task, bridged_languages=frozenset({"de", "en"}))
+        _, answer, _ = await written(script([reply]), crossing)
+        assert hint not in answer.markdown
