@@ -30,11 +30,17 @@ from gateway.routes import (
     page,
     passages,
     refusals,
+    reviews,
     sessions,
     stream,
+    task_control,
+    task_sessions,
+    task_stream,
+    tasks,
 )
 from gateway.routes.context import Context
 from gateway.settings import Settings
+from gateway.tasks.peers import Reviews, Tasks
 from gateway.throttle import Throttle
 from services.chassis.bus import Bus, open_bus
 from services.chassis.channel import open_channel
@@ -54,6 +60,11 @@ ROUTERS = tuple(
         library,
         holdings,
         passages,
+        tasks,
+        task_control,
+        task_stream,
+        task_sessions,
+        reviews,
         health,
         page,
     )
@@ -106,6 +117,12 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
                 search=Search(to_search, deadline_s=settings.peer_deadline_s),
                 channels={"orchestrator": to_orchestrator, "search": to_search},
                 feed=feed,
+                tasks=Tasks(to_orchestrator, deadline_s=settings.peer_deadline_s),
+                reviews=Reviews(
+                    to_orchestrator,
+                    deadline_s=settings.peer_deadline_s,
+                    planner_s=settings.planner_deadline_s,
+                ),
                 follower=Follower(orchestrator, feed, metrics, settings, now=_now_text),
                 links=PageLinks(_now),
                 limiter=_limiter(settings, bus, metrics),

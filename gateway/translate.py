@@ -115,7 +115,7 @@ def row_of(event: Values) -> Row:
         "invocation_id": event["run_id"],
         "sequence": sequence,
         "time": event["time"],
-        **(checkpoint_of(payload) if name == "request_input" else _public(payload)),
+        **(checkpoint_of(payload) if name == "request_input" else public(payload)),
     }
     if name == "tool_call":
         body["arguments"] = _arguments(body["arguments"])
@@ -126,10 +126,10 @@ def row_of(event: Values) -> Row:
 
 def checkpoint_of(request: Values) -> dict[str, object]:
     """A question to a person: what it shows is its `payload`, its schema an object."""
-    public = _public(request)
-    shown = [public.pop(kind) for kind in CHECKPOINTS if kind in public]
-    schema = _object_in(public["response_schema"])
-    return {**public, "response_schema": schema or {}, "payload": shown[0] if shown else None}
+    told = public(request)
+    shown = [told.pop(kind) for kind in CHECKPOINTS if kind in told]
+    schema = _object_in(told["response_schema"])
+    return {**told, "response_schema": schema or {}, "payload": shown[0] if shown else None}
 
 
 class ChatDialect:
@@ -209,16 +209,17 @@ def one_line(body: Values) -> str:
     return LONE_SURROGATES.sub("\ufffd", text)
 
 
-def _public(value: Values) -> dict[str, object]:
+def public(value: Values) -> dict[str, object]:
+    """The values of a message as clients see them: names of enums short, 64-bit numbers numbers."""
     return {key: _public_value(key, inner) for key, inner in value.items()}
 
 
 def _public_value(key: str, value: object) -> object:
     match value:
         case Mapping():
-            return _public(value)
+            return public(value)
         case list():
-            return [_public(item) if isinstance(item, Mapping) else item for item in value]
+            return [public(item) if isinstance(item, Mapping) else item for item in value]
         case str() if key in ENUM_PREFIXES:
             return value.removeprefix(ENUM_PREFIXES[key]).lower()
         # Protobuf's JSON writes values of a later version as numbers.

@@ -1,32 +1,32 @@
 // The turns of one session; at most one of them is live.
 
 import { fill, h } from './elements.mjs';
-import { ask, cancel, decide, resume, retry, rewind } from './gateway.mjs';
-import { isOver, newView, pendingCheckpoint, reduce, viewOfMessage } from './run_view.mjs';
-import { createTurn } from './turn.mjs';
-
-const NEAR_END_PX = 80;
+import { createLiveTurn } from './live_turn.mjs';
+import { reasonOf } from './refusal.mjs';
+import { isOver, newView, pendingCheckpoint, viewOfMessage, reduce } from './run_view.mjs';
 
 /**
  * The conversation; callbacks tell of a clicked citation, the session's id, a question taken back, that nothing
  * is live any more, and whether the live run is `idle` (there is none), `running` or `waiting` for a decision.
+ * `request(prompt)` makes the body of a question; `welcome` stands where there is none yet.
  */
-export function createConversation({ onCitation, onSession, onRewound, onIdle, onMode }) {
+export function createConversation(context, { welcome, request, onCitation, onSession, onRewound, onIdle, onMode }) {
+	let { l10n, gateway } = context;
 	let turns = h('div', { class: 'turns' });
-	let welcome = h(
-		'div',
-		{ class: 'welcome' },
-		h('h2', {}, 'Ask your library'),
-		h('p', {}, 'Zocrates searches your own papers, shows each step, and cites the page of every claim.'),
-	);
-	let node = h('div', {}, welcome, turns);
+	let node = h('div', { class: 'conversation' }, welcome, turns);
 	let session = null;
 	let live = null;
 	let added = [];
+	// Which opening of a session is the latest: what was overtaken must not appear.
+	let openings = 0;
 
 	function clear() {
 		leave();
+		openings += 1;
 		session = null;
+		for (let turn of added) {
+			turn.close();
+		}
 		added = [];
 		fill(turns);
 		welcome.hidden = false;
@@ -45,16 +45,18 @@ export function createConversation({ onCitation, onSession, onRewound, onIdle, o
 
 	function addTurn(view) {
 		welcome.hidden = true;
-		let turn = createLiveTurn(view, {
+		let turn = createLiveTurn(context, view, {
 			onCitation: citation => onCitation(citation, turn.view.invocationId),
-			onCancel: () => change(turn, () => cancel(turn.view)),
+			onCancel: () => cancel(turn),
 			onRetry: () => live === null && letGoOn(turn),
-			onAskAgain: () => live === null && askQuestion(turn.view.prompt),
+			onAskAgain: prompt => live === null && askQuestion(prompt),
+			onEdited: prompt => askInstead(turn, prompt),
 			onRewind: () => change(turn, () => takeBack(turn)),
 			onDecide: (checkpoint, response) => answer(turn, checkpoint, response),
 		});
 		if (added.length) {
-			added.at(-1).view = { ...added.at(-1).view, isLast: false };
+			let before = added[added.length - 1];
+			before.view = { ...before.view, isLast: false };
 		}
 		added.push(turn);
 		turns.append(turn.node);
@@ -66,37 +68,33 @@ export function createConversation({ onCitation, onSession, onRewound, onIdle, o
 		live?.controller.abort();
 		let controller = new AbortController();
 		live = { controller, turn };
+		let isOurs = () => live?.controller === controller;
 		tellMode();
 		try {
 			let onLink = (link) => {
-				if (live?.controller === controller) {
+				if (isOurs()) {
 					turn.view = { ...turn.view, link };
 				}
 			};
 			for await (let frame of openFrames({ signal: controller.signal, onLink })) {
 				// A frame may still arrive for a run that was just left.
-				if (live?.controller !== controller) {
+				if (!isOurs()) {
 					return;
 				}
-				turn.view = reduce(turn.view, frame);
-				tellMode();
-				if (session !== turn.view.sessionId) {
-					session = turn.view.sessionId;
-					onSession(session);
-				}
+				take(turn, frame);
 			}
 		}
 		catch (error) {
-			if (live?.controller === controller && !onRefused(error)) {
+			if (isOurs() && !onRefused(error)) {
 				turn.view = { ...turn.view, state: 'FAILED', error: { code: error.code, message: error.message, retryable: Boolean(error.isPassing), isOurs: true } };
 			}
 		}
-		if (live?.controller !== controller) {
+		if (!isOurs()) {
 			return;
 		}
 		if (!isOver(turn.view)) {
 			// It waits; the answer may also come from elsewhere.
-			await watch(turn, options => resume(turn.view, options));
+			await watch(turn, options => gateway.resume(turn.view, options));
 			return;
 		}
 		live = null;
@@ -108,11 +106,24 @@ export function createConversation({ onCitation, onSession, onRewound, onIdle, o
 		onIdle();
 	}
 
+	function take(turn, frame) {
+		let wasKnown = turn.view.invocationId !== null;
+		turn.view = reduce(turn.view, frame);
+		tellMode();
+		if (session !== turn.view.sessionId) {
+			session = turn.view.sessionId;
+			onSession(session);
+		}
+		if (!wasKnown && live.isUnwanted) {
+			cancel(turn);
+		}
+	}
+
 	function askQuestion(prompt) {
 		let turn = addTurn(newView(prompt));
-		turns.lastChild.scrollIntoView({ block: 'start' });
-		let question = session ? { prompt, session_id: session } : { prompt };
-		return watch(turn, options => ask(question, options));
+		turn.node.scrollIntoView({ block: 'start' });
+		let question = session ? { ...request(prompt), session_id: session } : request(prompt);
+		return watch(turn, options => gateway.ask(question, options));
 	}
 
 	function answer(turn, checkpoint, response) {
@@ -121,8 +132,8 @@ export function createConversation({ onCitation, onSession, onRewound, onIdle, o
 			return;
 		}
 		turn.view = { ...turn.view, sent: checkpoint.interrupt_id, refusal: null };
-		watch(turn, options => decide(turn.view, checkpoint, response, options), (error) => {
-			turn.view = { ...turn.view, sent: null, refusal: error.message };
+		watch(turn, options => gateway.decide(turn.view, checkpoint, response, options), (error) => {
+			turn.view = { ...turn.view, sent: null, refusal: reasonOf(l10n, error) };
 			return true;
 		});
 	}
@@ -130,8 +141,8 @@ export function createConversation({ onCitation, onSession, onRewound, onIdle, o
 	function letGoOn(turn) {
 		let before = turn.view;
 		turn.view = { ...before, isChanging: true, refusal: null };
-		watch(turn, options => retry(before, options), (error) => {
-			turn.view = { ...before, refusal: error.message };
+		watch(turn, options => gateway.retry(before, options), (error) => {
+			turn.view = { ...before, refusal: reasonOf(l10n, error) };
 			return true;
 		});
 	}
@@ -143,15 +154,28 @@ export function createConversation({ onCitation, onSession, onRewound, onIdle, o
 			turn.view = { ...turn.view, isChanging: false };
 		}
 		catch (error) {
-			turn.view = { ...turn.view, isChanging: false, refusal: error.message };
+			turn.view = { ...turn.view, isChanging: false, refusal: reasonOf(l10n, error) };
 		}
 	}
 
+	function cancel(turn) {
+		return change(turn, () => gateway.cancel(turn.view));
+	}
+
 	async function takeBack(turn) {
-		let left = await rewind(turn.view);
+		let left = await gateway.rewind(turn.view);
 		open(left);
 		onIdle();
 		onRewound(turn.view.prompt);
+	}
+
+	/** Ask another question in the place of one and of all that came after it. */
+	function askInstead(turn, prompt) {
+		return change(turn, async () => {
+			open(await gateway.rewind(turn.view));
+			// Not awaited: the old turn is gone, the new one lives by itself.
+			askQuestion(prompt);
+		});
 	}
 
 	function open({ id, messages }) {
@@ -160,59 +184,38 @@ export function createConversation({ onCitation, onSession, onRewound, onIdle, o
 		for (let message of messages) {
 			addTurn(viewOfMessage(id, message));
 		}
-		let last = added.at(-1);
+		let last = added[added.length - 1];
 		if (last && !isOver(last.view)) {
 			// Not awaited: the session is open, its run goes on.
-			watch(last, options => resume(last.view, options));
+			watch(last, options => gateway.resume(last.view, options));
 		}
-		turns.lastChild?.scrollIntoView({ block: 'start' });
-	}
-
-	return { node, clear, leave, open, ask: askQuestion, isBusy: () => live !== null, isOf: id => session === id };
-}
-
-/** A turn whose view can be set as often as one likes; it is drawn once a frame. */
-function createLiveTurn(view, callbacks) {
-	let current = view;
-	let turn = createTurn(callbacks);
-	let isQueued = false;
-	let hasAnswer = view.answer !== null;
-	turn.update(view);
-
-	function draw() {
-		isQueued = false;
-		let isNews = current.answer !== null && !hasAnswer;
-		hasAnswer = current.answer !== null;
-		let wasAtEnd = isAtEnd();
-		turn.update(current);
-		if (wasAtEnd) {
-			// Who followed the writing reads the finished answer from its beginning.
-			isNews ? turn.node.scrollIntoView({ block: 'start' }) : scrollToEnd();
-		}
+		last?.node.scrollIntoView({ block: 'start' });
 	}
 
 	return {
-		node: turn.node,
-		get view() {
-			return current;
-		},
-		set view(next) {
-			current = next;
-			// Pieces of text come faster than anybody can see.
-			if (!isQueued) {
-				isQueued = true;
-				requestAnimationFrame(draw);
+		node,
+		clear,
+		leave,
+		/** Open the session that a reading gives, unless another was opened meanwhile. */
+		async open(reading) {
+			openings += 1;
+			let opening = openings;
+			let read = await reading;
+			if (opening === openings) {
+				open(read);
 			}
 		},
+		ask: askQuestion,
+		/** Cancel the live run; one that is only being started is cancelled as soon as it has a name. */
+		stop() {
+			if (live?.turn.view.invocationId) {
+				cancel(live.turn);
+			}
+			else if (live) {
+				live.isUnwanted = true;
+			}
+		},
+		isBusy: () => live !== null,
+		isOf: id => session === id,
 	};
-}
-
-function isAtEnd() {
-	let page = document.scrollingElement;
-	return page.scrollHeight - page.scrollTop - page.clientHeight < NEAR_END_PX;
-}
-
-function scrollToEnd() {
-	let page = document.scrollingElement;
-	page.scrollTop = page.scrollHeight;
 }

@@ -1,145 +1,157 @@
-// The library: one line about its state, and a sheet with what was read and what was not.
+// The library: one line about its state, and a sheet with what was read, what was not, and what to do about it.
 
-import { count, fill, h, plural, show } from './elements.mjs';
-import { read, sync } from './gateway.mjs';
+import { fill, h, quiet, show } from './elements.mjs';
+import { pause } from './gateway.mjs';
+import { facts, lineText, progressText, skipsByReason } from './library_facts.mjs';
+import { reasonOf } from './refusal.mjs';
+import { createSheet } from './sheet.mjs';
+import { createSourceOffer } from './source_offer.mjs';
 
-const REASONS = {
-	file_missing: 'File missing',
-	encrypted: 'Encrypted',
-	image_only: 'Pictures only, no text',
-	damaged: 'Damaged file',
-	unsupported_type: 'Kind of file not supported',
-	too_large: 'Too large',
-	timed_out: 'Took too long',
-	base_folder_unknown: 'Base folder unknown',
-	outside_library: 'Outside the library',
-	no_unicode_map: 'Text without a character map',
-};
-const PHASES = { snapshot: 'Reading the library', text: 'Reading texts', vectors: 'Computing vectors' };
 const LOOK_AGAIN_MS = 3000;
+const MOST_IN_GROUP = 100;
+const FEW_SKIPS = 8;
 
 /** The line (a button) and the sheet it opens; `refresh` reads the state anew. */
-export function createLibrary() {
-	let line = h('button', { type: 'button', class: 'quiet library-line', 'aria-haspopup': 'dialog', onclick: () => node.showModal() }, 'Library…');
-	let facts = h('div');
-	let progress = h('p', { class: 'status', role: 'status' });
-	let update = h('button', { type: 'button', onclick: bringUpToDate }, 'Bring up to date');
-	let close = h('button', { type: 'button', class: 'close', 'aria-label': 'Close', onclick: () => node.close() }, '×');
-	let node = h(
-		'dialog',
-		{ class: 'sheet', 'aria-labelledby': 'library-title', onclick: event => event.target === node && node.close() },
-		h('header', {}, h('h2', { id: 'library-title' }, 'Library'), close),
-		facts, progress, update,
-	);
-	let timer = null;
+export function createLibrary(context) {
+	let { l10n, gateway, life } = context;
+	let { say } = l10n;
+	let line = quiet(say('library'), open, { 'class': 'quiet library-line', 'aria-haspopup': 'dialog' });
+	let told = h('div');
+	let skips = h('div');
+	let progress = h('progress', { 'aria-label': say('sync-progress') });
+	let status = h('p', { class: 'status', role: 'status' });
+	let update = h('button', { type: 'button', onclick: () => bringUpToDate({}) }, say('sync'));
+	let leave = quiet(say('sync-leave'), () => syncing?.abort(), { hidden: true });
+	let source = createSourceOffer(context, { onChosen: () => refresh() });
+	let { node } = createSheet(context, 'library', say('library-title'), source.node, told, h('div', { class: 'sync' }, status, progress, h('p', { class: 'actions' }, update, leave)), skips);
+	let syncing = null;
+	let looking = new AbortController();
+	let shownSkips = null;
+
+	function open() {
+		node.showModal();
+		source.refresh();
+		refresh();
+	}
 
 	/** Questions about earlier runs work without the library, so its absence is told, not thrown. */
 	async function refresh() {
-		clearTimeout(timer);
+		looking.abort();
+		looking = new AbortController();
+		let { signal } = looking;
 		let isSettled = false;
 		try {
-			let state = await read('/library');
-			fill(line, lineText(state));
-			fill(facts, factList(state));
-			showProgress(state.running);
+			let state = await gateway.read('/library', { signal: life });
+			fill(line, lineText(l10n, state));
+			fill(told, h('dl', {}, facts(l10n, state).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])), notices(state));
+			showSkips(state.skipped);
+			if (!syncing) {
+				showProgress(state.running);
+			}
 			isSettled = !state.running && state.vectors.done >= state.vectors.total;
 		}
 		catch (error) {
-			fill(line, 'Library: away');
-			fill(facts, h('p', { class: 'status away' }, error.message));
+			if (life.aborted) {
+				return;
+			}
+			fill(line, say('library-away'));
+			fill(told, h('p', { class: 'status away' }, reasonOf(l10n, error)));
 			isSettled = !error.isPassing;
 		}
-		if (!isSettled) {
-			timer = setTimeout(refresh, LOOK_AGAIN_MS);
+		if (isSettled) {
+			return;
+		}
+		await pause(LOOK_AGAIN_MS, signal);
+		if (!signal.aborted && !life.aborted) {
+			refresh();
 		}
 	}
 
 	function showProgress(running) {
-		show(progress, Boolean(running));
-		if (running) {
-			fill(progress, progressText(running));
+		let isWorking = Boolean(running) && running.phase !== 'done' && running.phase !== 'failed';
+		show(status, Boolean(running));
+		show(progress, isWorking);
+		status.className = running?.phase === 'failed' ? 'status failed' : 'status';
+		if (!running) {
+			return;
+		}
+		fill(status, progressText(l10n, running));
+		if (running.total) {
+			progress.max = running.total;
+			progress.value = running.done;
+		}
+		else {
+			progress.removeAttribute('value');
 		}
 	}
 
-	async function bringUpToDate() {
+	async function bringUpToDate(wish) {
+		syncing?.abort();
+		let controller = new AbortController();
+		syncing = controller;
 		update.disabled = true;
+		show(leave, true);
 		try {
-			for await (let frame of sync()) {
+			for await (let frame of gateway.sync(wish, { signal: controller.signal })) {
 				showProgress(frame.event === 'error' ? { phase: 'failed', error: frame.data.message } : frame.data);
 			}
-			await refresh();
 		}
 		catch (error) {
-			showProgress({ phase: 'failed', error: error.message });
+			if (!controller.signal.aborted) {
+				showProgress({ phase: 'failed', error: reasonOf(l10n, error) });
+			}
 		}
 		finally {
+			syncing = null;
 			update.disabled = false;
+			show(leave, false);
+		}
+		if (!life.aborted) {
+			await refresh();
 		}
 	}
 
+	function showSkips(skipped) {
+		// Redrawn only when it differs: a list that somebody reads must not fold up under their eyes.
+		let text = JSON.stringify(skipped);
+		if (text === shownSkips) {
+			return;
+		}
+		shownSkips = text;
+		let groups = skipsByReason(l10n, skipped);
+		fill(skips, groups.length > 0 && [
+			h('h3', {}, say('skipped', { documents: skipped.length })),
+			groups.map(skipGroup),
+			h('p', { class: 'actions' }, quiet(say('retry-skipped'), () => bringUpToDate({ retry_failed: true }))),
+		]);
+	}
+
+	function skipGroup({ name, remedy, skips: list }) {
+		return h(
+			'details',
+			{ class: 'skipped', open: list.length < FEW_SKIPS },
+			h('summary', {}, say('skip-group', { name, documents: list.length })),
+			remedy && h('p', { class: 'remedy' }, remedy),
+			h('ul', {}, list.slice(0, MOST_IN_GROUP).map(skipItem)),
+			list.length > MOST_IN_GROUP && h('p', { class: 'notice' }, say('scope-more', { more: list.length - MOST_IN_GROUP })),
+		);
+	}
+
+	function skipItem(skip) {
+		let title = h('cite', {}, skip.title || skip.item_key);
+		let { host } = context;
+		let shown = host.selectItem && skip.item_key ? quiet(title, () => host.selectItem(skip.library, skip.item_key)) : title;
+		return h('li', {}, shown, skip.detail ? h('p', { class: 'notice' }, skip.detail) : null);
+	}
+
+	life.addEventListener('abort', () => {
+		looking.abort();
+		syncing?.abort();
+	});
 	return { line, node, refresh };
 }
 
-function progressText({ phase, done, total, current, error }) {
-	if (phase === 'failed') {
-		return error ?? 'The library could not be read.';
-	}
-	if (phase === 'done') {
-		return 'Up to date.';
-	}
-	let numbers = total ? ` ${count(done)} of ${count(total)}` : '';
-	return `${PHASES[phase] ?? phase}${numbers}${current ? `: ${current}` : ''}`;
-}
-
-function lineText(state) {
-	let [source] = state.sources;
-	if (!source) {
-		return 'No library';
-	}
-	let name = source.demo ? 'Demo library' : 'Zotero library';
-	let parts = [name, plural(state.counts.documents, 'document')];
-	if (state.vectors.done < state.vectors.total) {
-		parts.push(`vectors ${count(state.vectors.done)} of ${count(state.vectors.total)}`);
-	}
-	return parts.join(' · ');
-}
-
-function factList(state) {
-	let [source] = state.sources;
-	let { counts, vectors } = state;
-	let rows = [
-		['Source', source ? (source.demo ? 'Invented demo library' : 'Zotero data folder') : 'none'],
-		['Folder', source?.location],
-		['Last read', state.synced_at ? new Date(state.synced_at).toLocaleString() : 'not yet'],
-		['Items', count(counts.items)],
-		['Read in full', plural(counts.read_in_full, 'document')],
-		['Read in part', plural(counts.read_in_part, 'document')],
-		['Abstract only', plural(counts.abstract_only, 'document')],
-		['Unreadable', plural(counts.unreadable, 'document')],
-		['Vectors', `${count(vectors.done)} of ${plural(vectors.total, 'passage')}`],
-		['Last error', state.last_error],
-	];
-	return [
-		h('dl', {}, rows.filter(([, value]) => value).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])),
-		skipList(state.skipped),
-	];
-}
-
-function skipList(skipped) {
-	if (!skipped.length) {
-		return null;
-	}
-	return h(
-		'details',
-		{ class: 'skipped', open: skipped.length < 8 },
-		h('summary', {}, `Not read, or not all of it: ${plural(skipped.length, 'document')}`),
-		h('ul', {}, skipped.map(skip => h(
-			'li',
-			{},
-			h('strong', {}, REASONS[skip.reason] ?? skip.reason),
-			' ',
-			h('cite', {}, skip.title || skip.item_key),
-			skip.detail ? h('p', { class: 'notice' }, skip.detail) : null,
-		))),
-	);
+function notices({ sources }) {
+	let told = sources.flatMap(source => source.notices ?? []);
+	return told.length > 0 && h('ul', { class: 'warnings' }, told.map(text => h('li', {}, text)));
 }

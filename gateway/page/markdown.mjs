@@ -14,10 +14,27 @@ const LINK = /^\[([^\[\]]{1,500})\]\(([^()\s]{1,2000})\)/;
 const ESCAPED = /^\\([!-/:-@[-`{-~])/;
 
 /** The blocks of a text. */
-export function parse(text, depth = 0) {
-	return parseLines(String(text).replace(/\r\n?/g, '\n').split('\n'), depth);
+export function parse(text) {
+	return parseLines(linesOf(text), 0).map(([block]) => block);
 }
 
+/** The blocks of a text as it is being written, each with the place of its first character. */
+export function parseWithPlaces(text) {
+	let lines = linesOf(text);
+	let starts = [];
+	let at = 0;
+	for (let line of lines) {
+		starts.push(at);
+		at += line.length + 1;
+	}
+	return parseLines(lines, 0).map(([block, line]) => ({ block, start: starts[line] }));
+}
+
+function linesOf(text) {
+	return String(text).replace(/\r\n?/g, '\n').split('\n');
+}
+
+/** Blocks, each with the number of its first line. */
 function parseLines(lines, depth) {
 	let blocks = [];
 	let at = 0;
@@ -27,10 +44,14 @@ function parseLines(lines, depth) {
 			continue;
 		}
 		let [block, next] = parseBlock(lines, at, depth);
-		blocks.push(block);
+		blocks.push([block, at]);
 		at = next;
 	}
 	return blocks;
+}
+
+function innerBlocks(lines, depth) {
+	return parseLines(lines, depth).map(([block]) => block);
 }
 
 function parseBlock(lines, at, depth) {
@@ -70,7 +91,7 @@ function quoted(lines, at, depth) {
 		end++;
 	}
 	let inner = lines.slice(at, end).map(line => line.replace(QUOTE, ''));
-	return [{ type: 'quote', children: parseLines(inner, depth + 1) }, end];
+	return [{ type: 'quote', children: innerBlocks(inner, depth + 1) }, end];
 }
 
 function list(lines, at, depth) {
@@ -89,7 +110,7 @@ function list(lines, at, depth) {
 			inner.push(lines[at].replace(/^ {1,4}|^\t/, ''));
 			at++;
 		}
-		items.push(parseLines(inner, depth + 1));
+		items.push(innerBlocks(inner, depth + 1));
 		while (at + 1 < lines.length && lines[at].trim() === '' && ITEM.test(lines[at + 1])) {
 			at++;
 		}

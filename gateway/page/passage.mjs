@@ -1,40 +1,36 @@
 // The passage behind a citation, with the quote marked and what stands around it.
 
 import { fill, h } from './elements.mjs';
-import { read } from './gateway.mjs';
 import { findQuote } from './quote.mjs';
-import { place, supportMark, zoteroLink } from './sources.mjs';
+import { reasonOf } from './refusal.mjs';
+import { createSheet } from './sheet.mjs';
+import { supportMark, zoteroLinks } from './sources.mjs';
+import { byline, place } from './wording.mjs';
 
 /** A dialog that shows the passage of a citation. */
-export function createPassageDialog() {
-	let title = h('h2', { id: 'passage-title' });
+export function createPassageSheet(context) {
+	let { l10n, gateway } = context;
 	let by = h('p', { class: 'by' });
-	let text = h('div', { class: 'passage-text', tabindex: '0', role: 'region', 'aria-label': 'Text of the passage' });
+	let text = h('div', { class: 'passage-text', tabindex: '0', role: 'region', 'aria-label': l10n.say('passage-text') });
 	let links = h('div', { class: 'actions' });
-	let close = h('button', { type: 'button', class: 'close', 'aria-label': 'Close', onclick: () => node.close() }, '×');
-	let node = h(
-		'dialog',
-		{ class: 'sheet', 'aria-labelledby': 'passage-title', onclick: event => event.target === node && node.close() },
-		h('header', {}, title, close),
-		by, text, links,
-	);
+	let { node, heading } = createSheet(context, 'passage', '', by, text, links);
 	let wanted = null;
 
 	return {
 		node,
 		async open(citation, invocationId) {
 			wanted = citation;
-			fill(title, citation.title);
-			fill(by, [citation.creators.join(', '), citation.year, place(citation)].filter(Boolean).join(' · '), ' ', supportMark(citation));
-			fill(text, h('p', { class: 'notice' }, 'Loading…'));
-			fill(links, zoteroLink(citation.open_uri), selectLink(citation));
+			fill(heading, citation.title);
+			fill(by, [byline(citation), place(l10n, citation)].filter(Boolean).join(' · '), ' ', supportMark(context, citation));
+			fill(text, h('p', { class: 'notice' }, l10n.say('loading')));
+			fill(links, zoteroLinks(context, citation));
 			node.showModal();
 			let shown;
 			try {
-				shown = passageText(await read(`/passages/${citation.passage_id}?invocation_id=${invocationId}`), citation);
+				shown = passageText(await gateway.read(`/passages/${citation.passage_id}?invocation_id=${invocationId}`), citation);
 			}
 			catch (error) {
-				shown = [h('p', { class: 'status failed' }, error.message), h('blockquote', {}, citation.quote)];
+				shown = [h('p', { class: 'status failed' }, reasonOf(l10n, error)), h('blockquote', {}, citation.quote)];
 			}
 			// Another one may have been opened meanwhile.
 			if (wanted === citation) {
@@ -43,10 +39,6 @@ export function createPassageDialog() {
 			}
 		},
 	};
-}
-
-function selectLink({ select_uri: uri }) {
-	return /^zotero:\/\//i.test(uri) ? h('a', { href: uri, class: 'quiet' }, 'Select in Zotero') : null;
 }
 
 function passageText(passage, citation) {

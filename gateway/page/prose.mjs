@@ -1,13 +1,64 @@
 // An answer's Markdown as elements. Only the kinds listed here can come out.
 
 import { h } from './elements.mjs';
-import { parse } from './markdown.mjs';
+import { linkTarget } from './links.mjs';
+import { parse, parseWithPlaces } from './markdown.mjs';
+
+// What a new piece can still change of a text: its last block, and the one before if the last turns out to go on with it.
+const OPEN_BLOCKS = 2;
 
 /** Elements for a text; `chip(number)` makes the element of a citation. */
 export function prose(text, chip) {
 	let blocks = parse(text);
 	let top = Math.min(...blocks.filter(block => block.type === 'heading').map(block => block.level));
 	return blocks.map(block => blockElement(block, chip, top));
+}
+
+/**
+ * Elements for a text that grows. Blocks that no further piece can change are made once, so that a long answer
+ * costs as much per piece as a short one.
+ */
+export function createGrowingProse(chip) {
+	let node = h('div', { class: 'growing' });
+	let text = '';
+	// How much of the text stands in blocks that are final, and how many elements those are.
+	let settled = 0;
+	let kept = 0;
+	let top = Infinity;
+
+	function restart() {
+		node.replaceChildren();
+		settled = kept = 0;
+		top = Infinity;
+	}
+
+	return {
+		node,
+		update(next) {
+			// Line ends are made equal first: places count characters of what is parsed.
+			let clean = next.replace(/\r\n?/g, '\n');
+			if (!clean.startsWith(text)) {
+				restart();
+			}
+			text = clean;
+			let blocks = parseWithPlaces(text.slice(settled));
+			for (let { block } of blocks) {
+				top = block.type === 'heading' ? Math.min(top, block.level) : top;
+			}
+			while (node.childNodes.length > kept) {
+				node.lastChild.remove();
+			}
+			node.append(...blocks.map(({ block }) => blockElement(block, chip, top)));
+			if (blocks.length > OPEN_BLOCKS) {
+				kept += blocks.length - OPEN_BLOCKS;
+				settled += blocks[blocks.length - OPEN_BLOCKS].start;
+			}
+		},
+		clear() {
+			restart();
+			text = '';
+		},
+	};
 }
 
 function blockElement(block, chip, top) {
@@ -53,7 +104,7 @@ function inlineElements(parts, chip) {
 			case 'link':
 				return h(
 					'a',
-					{ href: part.href, rel: 'noopener noreferrer', target: '_blank' },
+					{ href: linkTarget(part.href), rel: 'noopener noreferrer', target: '_blank' },
 					inlineElements(part.children, chip),
 				);
 			case 'break':

@@ -5,7 +5,7 @@ import { h } from './elements.mjs';
 const LONGEST_TITLE = 200;
 
 /** Draws a session of the rows; deleting asks first, since nothing brings a session back. */
-export function createRow({ onOpen, onBegin, onTyped, onLeave, onRename, onDelete }) {
+export function createRow({ l10n: { say, day } }, { onOpen, onBegin, onTyped, onLeave, onRename, onDelete }) {
 	function shown(session, isSelected) {
 		return [
 			h('button', {
@@ -14,16 +14,16 @@ export function createRow({ onOpen, onBegin, onTyped, onLeave, onRename, onDelet
 				'aria-current': isSelected ? 'true' : null,
 				onclick: () => onOpen(session.id),
 			}, h('span', { class: 'session-title' }, session.title), h('time', { datetime: session.updated_at }, day(session.updated_at))),
-			h('span', { class: 'session-tools' }, tool('✎', 'rename', 'Rename', session), tool('✕', 'delete', 'Delete', session)),
+			h('span', { class: 'session-tools' }, tool('✎', 'rename', session), tool('✕', 'delete', session)),
 		];
 	}
 
-	function tool(sign, doing, word, { id, title }) {
+	function tool(sign, doing, { id, title }) {
 		return h('button', {
 			type: 'button',
 			class: 'quiet',
-			title: word,
-			'aria-label': `${word} “${title}”`,
+			'title': say(doing),
+			'aria-label': say(`${doing}-session`, { title }),
 			'data-doing': doing,
 			onclick: () => onBegin(id, doing),
 		}, sign);
@@ -34,7 +34,7 @@ export function createRow({ onOpen, onBegin, onTyped, onLeave, onRename, onDelet
 			value: title,
 			maxlength: LONGEST_TITLE,
 			required: true,
-			'aria-label': 'Title',
+			'aria-label': say('title'),
 			'data-first': true,
 			disabled: isBusy,
 			oninput: () => onTyped(field.value),
@@ -46,22 +46,22 @@ export function createRow({ onOpen, onBegin, onTyped, onLeave, onRename, onDelet
 		return h('form', { class: 'session-doing', onsubmit: save, onkeydown: leaveByKey }, field, h(
 			'span',
 			{},
-			h('button', { class: 'quiet', disabled: isBusy }, 'Save'),
-			h('button', { type: 'button', class: 'quiet', disabled: isBusy, onclick: onLeave }, 'Keep'),
+			h('button', { class: 'quiet', disabled: isBusy }, say('save')),
+			h('button', { type: 'button', class: 'quiet', disabled: isBusy, onclick: onLeave }, say('keep')),
 		), told(refusal));
 	}
 
 	function deleting({ title, isBusy, refusal }) {
 		return h(
 			'div',
-			{ class: 'session-doing', role: 'group', 'aria-label': `Delete “${title}”?`, onkeydown: leaveByKey },
-			h('span', {}, `Delete “${title}” with all its questions? Nothing brings it back.`),
+			{ class: 'session-doing', role: 'group', 'aria-label': say('delete-ask', { title }), onkeydown: leaveByKey },
+			h('span', {}, say('delete-warning', { title })),
 			h(
 				'span',
 				{},
-				h('button', { type: 'button', class: 'quiet danger', disabled: isBusy, onclick: onDelete }, 'Delete'),
+				h('button', { type: 'button', class: 'quiet danger', disabled: isBusy, onclick: onDelete }, say('delete')),
 				// The harmless answer has the focus.
-				h('button', { type: 'button', class: 'quiet', disabled: isBusy, 'data-first': true, onclick: onLeave }, 'Keep'),
+				h('button', { type: 'button', class: 'quiet', disabled: isBusy, 'data-first': true, onclick: onLeave }, say('keep')),
 			),
 			told(refusal),
 		);
@@ -83,12 +83,4 @@ export function createRow({ onOpen, onBegin, onTyped, onLeave, onRename, onDelet
 
 function told(refusal) {
 	return refusal && h('p', { class: 'status failed', role: 'alert' }, refusal);
-}
-
-function day(time) {
-	let date = new Date(time);
-	let isToday = date.toDateString() === new Date().toDateString();
-	return isToday
-		? date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
-		: date.toLocaleDateString([], { day: 'numeric', month: 'short' });
 }

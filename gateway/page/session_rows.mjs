@@ -40,10 +40,10 @@ export function deleted(rows, id) {
 	return { ...rows, sessions: rows.sessions.filter(session => session.id !== id), selected, row: null };
 }
 
-/** What to say instead of an empty list, or null. */
+/** The name of what to say instead of an empty list, or null. */
 export function emptiness(rows) {
 	if (rows.sessions.length) {
 		return null;
 	}
-	return rows.query ? 'No title holds these words.' : 'No questions yet.';
+	return rows.query ? 'no-such-session' : 'no-sessions';
 }

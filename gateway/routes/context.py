@@ -1,6 +1,7 @@
 """What the routes work with, and who calls them."""
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
@@ -16,6 +17,7 @@ from gateway.metrics import Metrics
 from gateway.peers import Orchestrator, Search
 from gateway.settings import Settings
 from gateway.streaming import EventStream
+from gateway.tasks.peers import Reviews, Tasks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,13 +32,25 @@ class Context:
     channels: Mapping[str, grpc.aio.Channel]
     feed: Feed
     follower: Follower
+    tasks: Tasks
+    reviews: Reviews
     links: PageLinks
     limiter: Limiter
 
-    def stream(self, frames: AsyncGenerator[bytes, None]) -> EventStream:
+    def stream(
+        self,
+        frames: AsyncGenerator[bytes, None],
+        *,
+        most_ping_s: float = math.inf,
+        breaks_off: bool = False,
+    ) -> EventStream:
         """Frames as a reply."""
         return EventStream(
-            frames, stop=self.stop, ping_s=self.settings.ping_s, metrics=self.metrics
+            frames,
+            stop=self.stop,
+            ping_s=min(self.settings.ping_s, most_ping_s),
+            metrics=self.metrics,
+            breaks_off=breaks_off,
         )
 
 

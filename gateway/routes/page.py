@@ -1,6 +1,7 @@
 """The page: its files, and the one-time address that brings it its key."""
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -17,8 +18,10 @@ INDEX = "index.html"
 # Written out, because the tables of some systems know no type for modules.
 KINDS = {
     ".html": "text/html; charset=utf-8",
+    ".xhtml": "application/xhtml+xml; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".mjs": "text/javascript; charset=utf-8",
+    ".ftl": "text/plain; charset=utf-8",
     ".svg": "image/svg+xml",
 }
 HEADERS = {
@@ -42,7 +45,7 @@ async def read_page(if_none_match: IfNoneMatch = None) -> Response:
     return _file(INDEX, if_none_match)
 
 
-@router.get("/page/{name}", response_class=Response, include_in_schema=False)
+@router.get("/page/{name:path}", response_class=Response, include_in_schema=False)
 async def read_file(name: str, if_none_match: IfNoneMatch = None) -> Response:
     """A file of the page."""
     return _file(name, if_none_match)
@@ -63,9 +66,15 @@ async def take_key(body: wire.PageKeyRequest, context: InContext) -> wire.PageKe
     return wire.PageKey(key=context.links.redeem(body.token))
 
 
+def _files() -> Iterator[Path]:
+    """What the page is made of: its own files, and those of its languages."""
+    yield from FOLDER.iterdir()
+    yield from FOLDER.glob("locale/*/*")
+
+
 def _file(name: str, known: str | None) -> Response:
     # Chosen from what the folder holds, so that no name can lead out of it.
-    path = next((path for path in FOLDER.iterdir() if path.name == name), None)
+    path = next((path for path in _files() if path.relative_to(FOLDER).as_posix() == name), None)
     if path is None or path.suffix not in KINDS:
         raise GatewayError("NOT_FOUND", f"There is no page file {name[:100]!r}.")
     body = path.read_bytes()

@@ -1,6 +1,6 @@
 """Every refusal of the framework in the gateway's own words and shape."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -10,8 +10,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
+from gateway.auth import is_task_wire
 from gateway.errors import GatewayError, internal_error
 from gateway.guard import reply_with
+from gateway.tasks.wording import invalid
 
 BODY_ERRORS = {
     "json_invalid": "The body is not valid JSON.",
@@ -28,7 +30,9 @@ def answer(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def on_invalid(request: Request, error: RequestValidationError) -> Response:
-        return reply_with(invalid_request(error.errors()))
+        errors = error.errors()
+        words = invalid if is_task_wire(request.url.path) else invalid_request
+        return reply_with(words(errors))
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> Response:
@@ -40,10 +44,10 @@ def answer(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
         return reply_with(internal_error())
 
 
-def invalid_request(errors: Iterable[Mapping[str, Any]]) -> GatewayError:
+def invalid_request(errors: Sequence[Mapping[str, Any]]) -> GatewayError:
     """The first validation error as one sentence that names the field."""
     # pydantic's errors are dictionaries of whatever was sent, hence Any.
-    first = next(iter(errors))
+    first = errors[0]
     _place, *path = first["loc"]
     kind = str(first["type"])
     if kind in BODY_ERRORS and (kind == "json_invalid" or not path):

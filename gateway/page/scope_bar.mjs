@@ -1,0 +1,92 @@
+// The chips above the composer that say which part of the library is searched.
+
+import { fill, h, quiet, show } from './elements.mjs';
+import { countQuery, idOf, lasting, readChips, toggled } from './scope_choice.mjs';
+import { createScopePicker } from './scope_picker.mjs';
+
+/** The bar and the sheet it opens; `chips()` are those in force, `offer` reads anew what the host shows. */
+export function createScopeBar(context) {
+	let { l10n: { say }, gateway, host } = context;
+	let chips = readChips(host.remember('scope'));
+	let list = h('ul', { class: 'chips', 'aria-label': say('scope') });
+	let total = h('span', { class: 'numbers scope-total', role: 'status' });
+	let picker = createScopePicker(context, { chips: () => chips, onToggle: toggle });
+	let offers = h('span', { class: 'offers' });
+	let open = quiet('', picker.open, { 'class': 'quiet scope-open', 'aria-haspopup': 'dialog' });
+	let node = h('div', { class: 'scope' }, list, offers, open, total);
+	let asking = 0;
+
+	function set(next) {
+		chips = next;
+		host.setRemembered('scope', JSON.stringify(lasting(chips)));
+		draw();
+	}
+
+	function toggle(chip) {
+		set(toggled(chips, chip));
+		picker.redraw();
+	}
+
+	function draw() {
+		fill(list, chips.map(chip => h('li', { class: `scope-chip ${chip.kind}` }, chipText(say, chip), quiet('×', () => toggle(chip), {
+			'class': 'quiet remove',
+			'aria-label': say('scope-remove', { title: chip.title }),
+		}))));
+		show(list, chips.length > 0);
+		fill(open, say(chips.length ? 'scope-change' : 'scope-all'));
+		showTotal();
+	}
+
+	/** How much several chips hold together only the index knows. */
+	async function showTotal() {
+		asking += 1;
+		let asked = asking;
+		fill(total);
+		let query = chips.length > 1 && countQuery(chips);
+		if (!query) {
+			return;
+		}
+		try {
+			let { count } = await gateway.read(`/library/documents?${query}`);
+			if (asked === asking) {
+				fill(total, say('scope-total', { items: count.items }));
+			}
+		}
+		catch (error) {
+			if (asked === asking) {
+				fill(total, error.message);
+			}
+		}
+	}
+
+	/** What the program around us shows now, to be taken with one click. */
+	async function offer() {
+		let shown = await host.currentScope?.() ?? [];
+		picker.offer(shown);
+		let mostUseful = shown.filter(one => !chips.some(chip => idOf(chip) === idOf(one))).slice(-2);
+		fill(offers, mostUseful.map(chip => quiet(`+ ${chipLabel(say, chip)}`, () => {
+			toggle(chip);
+			fill(offers);
+		}, { class: 'quiet offer' })));
+	}
+
+	draw();
+	return {
+		node,
+		sheet: picker.node,
+		chips: () => chips,
+		offer,
+		/** A selected text is for one question. */
+		afterQuestion: () => chips.length > lasting(chips).length && set(lasting(chips)),
+	};
+}
+
+function chipText(say, chip) {
+	return h('span', { class: 'scope-title', title: chip.title }, chipLabel(say, chip));
+}
+
+function chipLabel(say, { kind, title, count }) {
+	return count === undefined || count === null || kind === 'paper' || kind === 'text'
+		? say('scope-chip', { kind, title })
+		: say('scope-chip-count', { kind, title, count });
+}
