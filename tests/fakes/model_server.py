@@ -76,6 +76,13 @@ def _app(server: ModelServer) -> FastAPI:
     async def messages(request: Request) -> Response:
         return _sent(await server.answer(request), _anthropic)
 
+    @app.post("/v1beta/models/{name}:streamGenerateContent")
+    async def generate(name: str, request: Request) -> Response:
+        reply = await server.answer(request)
+        # This protocol names the model in the path alone.
+        server.requests[-1]["model"] = name
+        return _sent(reply, _google)
+
     return app
 
 
@@ -144,3 +151,23 @@ def _anthropic(reply: Reply) -> Iterator[str]:
     stop = {"stop_reason": "tool_use" if reply.calls else "end_turn", "stop_sequence": None}
     yield event("message_delta", delta=stop, usage={"output_tokens": 7})
     yield event("message_stop")
+
+
+def _google(reply: Reply) -> Iterator[str]:
+    def chunk(parts: Sequence[dict[str, Any]], **more: Any) -> str:
+        candidate = {"content": {"role": "model", "parts": parts}, "index": 0, **more}
+        usage = {"promptTokenCount": 120, "candidatesTokenCount": 7, "totalTokenCount": 127}
+        body = {
+            "candidates": [candidate],
+            "usageMetadata": usage,
+            "modelVersion": "tiny",
+            "responseId": "r1",
+        }
+        return f"data: {json.dumps(body)}\n\n"
+
+    for word in reply.text.split(" ") if reply.text else []:
+        yield chunk([{"text": f"{word} "}])
+    if reply.calls:
+        calls = [{"name": tool, "args": json.loads(args)} for tool, args in reply.calls]
+        yield chunk([{"functionCall": call} for call in calls])
+    yield chunk([{"text": ""}], finishReason="STOP")

@@ -28,7 +28,12 @@ SEARCH = pb.Tool(
     description="Find passages.",
     parameters_schema='{"type": "object", "properties": {"query": {"type": "string"}}}',
 )
-PROVIDERS = ("openai:gpt", "openai-compatible:org/tiny:free", "ollama:llama3.2:3b", "anthropic:c")
+PROVIDERS = (
+    *("openai:gpt", "openai-compatible:org/tiny:free", "ollama:llama3.2:3b", "anthropic:c"),
+    "google:gemini",
+)
+# Their clients add the version to the address by themselves.
+WITHOUT_VERSION = ("anthropic", "google")
 every_provider = pytest.mark.parametrize("model", PROVIDERS)
 
 
@@ -42,7 +47,7 @@ async def server() -> AsyncIterator[ModelServer]:
 async def synth(
     server: ModelServer, model: str, **more: object
 ) -> AsyncIterator[rpc.SynthServiceStub]:
-    base_url = server.url if model.startswith("anthropic") else f"{server.url}/v1"
+    base_url = server.url if model.startswith(WITHOUT_VERSION) else f"{server.url}/v1"
     settings = Settings(model=model, api_key=SecretStr(KEY), base_url=base_url, **more)
     services = {
         "zocrates.synth.v1.SynthService": lambda grpc_server: (
