@@ -39,6 +39,9 @@ protos/gen/.compiled: $(VENV)/.installed $(PROTOS) protos/generate.py
 	$(BIN)/python protos/generate.py
 	@touch $@
 
+plugin: ## Pack the Zotero plugin and its update manifest into dist/
+	@$(PYTHON) zotero-plugin/build.py
+
 ##@ Check
 
 fmt: proto ## Format code and protos

@@ -1,6 +1,7 @@
-"""A privileged application of our own on Firefox's engine, which loads the plugin as Zotero does."""
+"""A privileged application on Firefox's engine, which loads the plugin as Zotero does."""
 
 import asyncio
+import contextlib
 import itertools
 import json
 import os
@@ -34,6 +35,12 @@ class ZoteroApp:
         self._writer = writer
         self._numbers = itertools.count(1)
 
+    async def close(self) -> None:
+        """Let go of the connection; the application ends with it."""
+        self._writer.close()
+        with contextlib.suppress(ConnectionError):
+            await self._writer.wait_closed()
+
     async def run(self, code: str) -> Any:
         """Run the body of an async function; returns what it returns, as JSON."""
         number = next(self._numbers)
@@ -58,9 +65,7 @@ class ZoteroApp:
 
     async def shows(self, text: str, patience_s: float = PATIENCE_S) -> None:
         """Wait until the plugin's pane shows a text."""
-        await self.holds(
-            f"Stage.frame?.body?.innerText.includes({json.dumps(text)})", patience_s
-        )
+        await self.holds(f"Stage.frame?.body?.innerText.includes({json.dumps(text)})", patience_s)
 
     async def text(self) -> str:
         """What the plugin's pane shows."""
@@ -68,27 +73,12 @@ class ZoteroApp:
 
     async def click(self, label: str) -> None:
         """Click the pane's button whose text or label begins so."""
-        wanted = json.dumps(label)
-        button = (
-            "[...Stage.frame.querySelectorAll('button')].find(b => b.checkVisibility() && !b.disabled"
-            f" && [b.textContent.trim(), b.getAttribute('aria-label') ?? ''].some(t => t.startsWith({wanted})))"
-        )
-        await self.holds(f"Stage.frame && {button}")
-        await self.run(f"{button}.click()")
+        # In one step: the pane may draw a button anew between two.
+        await self.holds(f"Stage.clicked({json.dumps(label)})")
 
     async def picture(self, path: Path) -> None:
         """Keep a picture of the main window."""
-        await self.run(
-            f"""
-            let context = document.createElementNS('http://www.w3.org/1999/xhtml', 'canvas').getContext('2d');
-            let image = await window.browsingContext.currentWindowGlobal.drawSnapshot(null, 1, 'white');
-            context.canvas.width = image.width;
-            context.canvas.height = image.height;
-            context.drawImage(image, 0, 0);
-            let blob = await new Promise(done => context.canvas.toBlob(done));
-            await IOUtils.write({json.dumps(str(path))}, new Uint8Array(await blob.arrayBuffer()));
-            """
-        )
+        await self.run(f"await Stage.picture({json.dumps(str(path))})")
 
 
 @asynccontextmanager
@@ -124,6 +114,8 @@ async def zotero_app(
     finally:
         process.kill()
         await process.wait()
+        if connected.done():
+            await connected.result().close()
         server.close()
 
 

@@ -30,7 +30,11 @@ def plugin_files() -> dict[str, bytes]:
     files = {
         name: (ROOT / name).read_bytes() for name in ("manifest.json", "bootstrap.js", "prefs.js")
     }
-    files |= {f"content/{path.name}": path.read_bytes() for path in (ROOT / "content").iterdir()}
+    files |= {
+        f"content/{path.name}": path.read_bytes()
+        for path in (ROOT / "content").iterdir()
+        if path.is_file()
+    }
     for path in sorted(PAGE.rglob("*")):
         # The page itself is the gateway's; the sidebar is both of theirs.
         if path.suffix in {".mjs", ".css", ".ftl"} and path.name not in {

@@ -1,7 +1,7 @@
 // Where the service is and which key opens it: as the settings say, else as its run file says.
 
 const RUN_FILE = 'run.json';
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+const LOOPBACK = new Set(['127.0.0.1', 'localhost']);
 
 /** The address of the gateway; `current` finds it once, `renew` looks again and tells whether it is another. */
 export function createAddress(env, settings) {

@@ -73,6 +73,25 @@ var Stage = {
 		return document.querySelector(`#${place === 'library' ? 'zotero-view-item-sidenav' : 'zotero-context-pane-sidenav'} .zocrates-button > .btn`);
 	},
 
+	/** Click the pane's button whose text or label begins so; tells whether there is one that can be clicked. */
+	clicked(label) {
+		let isWanted = button => [button.textContent.trim(), button.getAttribute('aria-label') ?? ''].some(text => text.startsWith(label));
+		let button = [...this.frame?.querySelectorAll('button') ?? []].find(node => node.checkVisibility() && !node.disabled && isWanted(node));
+		button?.click();
+		return Boolean(button);
+	},
+
+	/** Keep a picture of the window. */
+	async picture(path) {
+		let image = await window.browsingContext.currentWindowGlobal.drawSnapshot(null, 1, 'white');
+		let canvas = document.createElementNS('http://www.w3.org/1999/xhtml', 'canvas');
+		canvas.width = image.width;
+		canvas.height = image.height;
+		canvas.getContext('2d').drawImage(image, 0, 0);
+		let blob = await new Promise(done => canvas.toBlob(done));
+		await IOUtils.write(path, new Uint8Array(await blob.arrayBuffer()));
+	},
+
 	/** What a test can see of what a plugin left behind. */
 	traces() {
 		let names = document.querySelectorAll('[class*=zocrates], [data-l10n-id^=zocrates], [href*=zocrates]');
@@ -84,6 +103,12 @@ var Stage = {
 			readerListeners: Zotero.Reader.listeners.length,
 			names: Object.keys(Zotero).filter(name => /zocrates/i.test(name)),
 		};
+	},
+
+	/** Whether a window that was closed is still kept by something. */
+	isKept(reference) {
+		let window = reference.get();
+		return window !== null && !Components.utils.isDeadWrapper(window);
 	},
 
 	nextTick: () => new Promise(resolve => setTimeout(resolve)),
