@@ -7,7 +7,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from gateway import events, wire
+from gateway import events, task_openapi, wire
 
 REFERENCE = "#/components/schemas/{model}"
 STREAMS = {
@@ -16,6 +16,7 @@ STREAMS = {
     ("/sessions/{session_id}/retry", "post"): "RunStream",
     ("/sessions/{session_id}/runs/{invocation_id}/events", "get"): "RunStream",
     ("/library/sync", "post"): "SyncStream",
+    (task_openapi.STREAM_PATH, "get"): task_openapi.STREAM,
 }
 PLAIN_TEXT = {("/metrics", "get")}
 OPEN = frozenset({"/health", "/readiness", "/metrics", "/page-key"})
@@ -60,6 +61,8 @@ def _description(app: FastAPI) -> Json:
         components["securitySchemes"] = {
             "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
             "bearer": {"type": "http", "scheme": "bearer"},
+            "address": {"type": "apiKey", "in": "query", "name": "api_key"},
+            "token": {"type": "apiKey", "in": "query", "name": "token"},
         }
         for path, operations in document["paths"].items():
             for method, operation in operations.items():
@@ -90,13 +93,16 @@ def _complete(operation: Json, path: str, method: str) -> None:
         "description": "Any failure; `code` is stable, `error` is for people.",
         "content": {"application/json": {"schema": {"$ref": _reference("ErrorBody")}}},
     }
+    task_openapi.complete(operation, path, method, REFERENCE)
     operation["security"] = [] if path in OPEN else [{"key": []}, {"bearer": []}]
+    if path == task_openapi.STREAM_PATH:
+        operation["security"] += [{"address": []}, {"token": []}]
 
 
 def _schemas() -> Json:
     """The error body, the data of each event, and the frames of each stream."""
     data: list[type[BaseModel]] = [wire.ErrorBody, wire.SyncProgress, events.Event]
-    data += EVENT_DATA.values()
+    data += [*EVENT_DATA.values(), *task_openapi.MODELS]
     _, document = models_json_schema(
         [(model, "serialization") for model in data], ref_template=REFERENCE
     )
@@ -104,6 +110,7 @@ def _schemas() -> Json:
     frames = {name: _frame(name, model) for name, model in EVENT_DATA.items()}
     schemas.update({f"Frame_{name}": frame for name, frame in frames.items()})
     schemas["RunStream"] = {"oneOf": [{"$ref": _reference(f"Frame_{name}")} for name in frames]}
+    schemas[task_openapi.STREAM] = task_openapi.stream_schema(REFERENCE)
     schemas["SyncStream"] = {"oneOf": [_plain_frame("progress", wire.SyncProgress), _sync_error()]}
     return schemas
 

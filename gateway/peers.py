@@ -1,12 +1,14 @@
 """The processes that the gateway calls: each call with a deadline, an owner, errors translated."""
 
 from collections.abc import AsyncGenerator, Awaitable
+from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from gateway.errors import error_of
+from services.chassis.dependencies import PREFIX
 from services.chassis.errors import failure_of
 from services.chassis.server import OWNER_KEY
 from services.chassis.telemetry import EventLog, trace_metadata
@@ -44,15 +46,27 @@ def metadata_of(owner: str) -> tuple[tuple[str, str], ...]:
     return ((OWNER_KEY, owner), *trace_metadata())
 
 
-async def state_of(channel: grpc.aio.Channel) -> PeerState:
-    """What the process behind the channel says about its health."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How a process is, and what it misses."""
+
+    state: PeerState
+    missing: frozenset[str] = frozenset()
+
+
+async def standing_of(channel: grpc.aio.Channel) -> Standing:
+    """What the process behind the channel says about its health and about what it depends on."""
     stub = health_pb2_grpc.HealthStub(channel)
     try:
-        reply = await stub.Check(health_pb2.HealthCheckRequest(), timeout=PROBE_S)  # type: ignore[attr-defined]  # made at run time
+        reply = await stub.List(health_pb2.HealthListRequest(), timeout=PROBE_S)  # type: ignore[attr-defined]  # made at run time
     except grpc.aio.AioRpcError:
-        return "unreachable"
+        return Standing(state="unreachable")
     serving = health_pb2.HealthCheckResponse.SERVING
-    return "serving" if reply.status == serving else "not_serving"
+    away = {name for name, told in reply.statuses.items() if told.status != serving}
+    return Standing(
+        state="not_serving" if "" in away else "serving",
+        missing=frozenset(name.removeprefix(PREFIX) for name in away if name.startswith(PREFIX)),
+    )
 
 
 class Orchestrator:

@@ -364,14 +364,20 @@ class Library(Reply):
 
 
 class Liveness(Reply):
-    """The process runs."""
+    """The process runs; what it needs of others is for the readiness to say."""
 
-    status: Literal["ok"] = "ok"
+    status: Literal["healthy"] = "healthy"
+    version: str
+    time: datetime
+    checks: dict[str, str] = Field(default_factory=dict)
 
 
 class Readiness(Reply):
     """Whether questions can be taken now, and the state of each process that this needs."""
 
-    status: Literal["ready", "not_ready"]
+    status: Literal["ready", "not ready"]
     peers: dict[str, Literal["serving", "not_serving", "unreachable"]]
+    missing: list[str] = Field(
+        description="Each part of the installation that another one needs and does not reach."
+    )
     live_events: bool

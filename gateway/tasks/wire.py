@@ -422,3 +422,34 @@ class LimitedBody(Reply):
     detail: dict[str, str]
     message: str
     window: Literal["minute", "hour", "day"]
+
+
+class PieceBody(Reply):
+    """A piece of the answer while it is written; its ids are those of the last event."""
+
+    delta: str
+    workflow_id: str
+    agent_id: str
+    seq: int
+    stream_id: str | None = Absent
+
+
+class ResponseBody(Reply):
+    """The answer, whole."""
+
+    response: str
+    workflow_id: str
+    agent_id: str
+    seq: int
+    stream_id: str | None = Absent
+    metadata: Context
+
+
+class ControlBody(Reply):
+    """Somebody paused, resumed or cancelled the task; `checkpoint` is the stage it was in."""
+
+    workflow_id: str
+    agent_id: str
+    message: str
+    checkpoint: str | None = Absent
+    was_paused: bool | None = Absent

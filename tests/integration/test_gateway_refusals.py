@@ -322,7 +322,7 @@ async def test_a_question_is_answered_503_while_the_orchestrator_is_away(
         assert told(reply) == (503, "PEER_DOWN")
         assert int(reply.headers["Retry-After"]) > 0
         ready = await stage.http.get("/readiness")
-        assert (ready.status_code, ready.json()["status"]) == (503, "not_ready")
+        assert (ready.status_code, ready.json()["status"]) == (503, "not ready")
         assert ready.json()["peers"] == {"orchestrator": "unreachable", "search": "serving"}
         assert (await stage.http.get("/library")).status_code == 200
         await stage.start_orchestrator()

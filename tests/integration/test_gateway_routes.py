@@ -10,6 +10,7 @@ import httpx
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from gateway.throttle import is_limited
 from tests.fakes.gateway_peers import refusal
 from tests.fakes.gateway_stage import BOB, Stage, frames, stage_with_nats
 from zocrates.corpus.v1 import passage_pb2 as corpus
@@ -17,7 +18,7 @@ from zocrates.events.v1 import event_pb2 as ev
 from zocrates.search.v1 import search_pb2 as search
 
 # What is only taken note of is done after the reply.
-LATER = {"put /library/source", "post /library/changes"}
+WITHOUT_BODY = ("204", "307")
 PAGE = Path(__file__).resolve().parents[2] / "gateway" / "page"
 
 
@@ -310,10 +311,14 @@ async def test_the_description_is_complete(stage: Stage) -> None:
             where = f"{method} {path}"
             assert operation["description"], where
             assert operation["responses"]["default"]["content"], where
-            if "204" in operation["responses"]:
+            success = next(code for code in operation["responses"] if code[0] in "23")
+            if success in WITHOUT_BODY:
                 continue
-            content = operation["responses"]["202" if where in LATER else "200"]["content"]
+            content = operation["responses"][success]["content"]
             assert all(kind["schema"] for kind in content.values()), where
+    limited = {path for path in described["paths"] if is_limited("POST", path)}
+    assert all("429" in described["paths"][path]["post"]["responses"] for path in limited)
+    assert "/api/v1/tasks/{workflow_id}/review" in limited
     for path in ("/chat", "/chat/resume", "/sessions/{session_id}/retry"):
         stream = described["paths"][path]["post"]["responses"]["200"]["content"]
         assert list(stream) == ["text/event-stream"]

@@ -1,6 +1,8 @@
 """Every recorded event as the task wire tells it, and the frames that carry it."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from gateway.tasks.frames import FRAME_NAMES, TaskDialect, greeting
 from tests.unit.test_gateway_translate import PAYLOADS
 from zocrates.events.v1 import event_pb2 as ev
 
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "http-api.md"
 AT = Timestamp(seconds=1_736_937_000, nanos=123_000_000)
 HEAD = {"session_id": "s", "invocation_id": "r", "sequence": 7, "time": "2026-01-01T00:00:00Z"}
 PLAN = ev.PlanCheckpoint(query="Why?", round=1, max_rounds=10, intent=ev.PLAN_INTENT_READY)
@@ -233,3 +236,15 @@ def test_an_event_has_the_same_ids_wherever_it_is_read() -> None:
     body = standard(event, row)
     assert (body["seq"], body["stream_id"]) == (7, stream_id_of(row))
     assert body["timestamp"] == "2025-01-15T10:30:00.123Z"
+
+
+def test_the_published_table_has_every_event_with_its_types() -> None:
+    table = DOCS.read_text(encoding="utf-8").partition("| event | type |")[2]
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", table.partition("\n\n")[0], re.MULTILINE)
+    assert {name for name, _ in rows} == set(TABLE)
+    for name, types in rows:
+        told = task_event(recorded(name))
+        assert told is None or f"`{told.type}`" in types, name
+    assert {kind for kind, _ in CHANGES.values()} <= set(
+        re.findall(r"[A-Z_]{4,}", dict(rows)["run_state"])
+    )
