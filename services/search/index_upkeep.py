@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from services.chassis.telemetry import EventLog
@@ -21,6 +21,8 @@ MOST_FILES = 24
 MOST_ROWS_BESIDE = 4_000
 # Each query reads the words of all passages that no index covers: some 15 microseconds for each.
 MOST_PASSAGES_BESIDE = 500
+# A document that is replaced leaves no file and no row beside, only versions that hold the old one.
+MOST_VERSIONS = 40
 
 COMMIT_ATTEMPTS = 6
 
@@ -65,7 +67,10 @@ async def _is_due(table: "AsyncTable", most_beside: int) -> bool:
     if stats["fragment_stats"]["num_fragments"] > MOST_FILES:
         return True
     # Each index lags behind by the same rows: one tells for all.
-    for index in await table.list_indices():
+    for index in list(await table.list_indices())[:1]:
         covered = await table.index_stats(index.name)
-        return covered is not None and covered.num_unindexed_rows > most_beside
-    return False
+        if covered is not None and covered.num_unindexed_rows > most_beside:
+            return True
+    versions = await table.list_versions()  # type: ignore[no-untyped-call]
+    oldest = versions[0]["timestamp"].astimezone(UTC)
+    return len(versions) > MOST_VERSIONS and datetime.now(UTC) - oldest > KEPT_VERSIONS

@@ -4,6 +4,7 @@ import asyncio
 import errno
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from services.search import index_schema as schema
+from services.search import index_upkeep
 from services.search.errors import DiskFull
 from services.search.index import Index, open_index
 from services.search.index_rows import IndexedText
@@ -281,3 +283,22 @@ async def add_vectors(writer: IndexWriter, text: IndexedText, encoder: str = ENC
     missing = await writer.unembedded(encoder)
     assert [one.passage_id for one in missing] == [one.passage_id for one in text.passages]
     await writer.add_vectors(encoder, missing, np.ones((len(missing), 8), dtype=np.float32))
+
+
+async def test_many_small_syncs_do_not_let_the_index_grow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_upkeep, "KEPT_VERSIONS", timedelta(milliseconds=1))
+    monkeypatch.setattr(index_upkeep, "MOST_VERSIONS", 8)
+    sizes = []
+    async with opened(tmp_path / "index") as (index, writer):
+        for number in range(36):
+            text = text_of(f"ITEM{number % 3}", f"Nap number {number}. " * 40, tmp_path)
+            await writer.commit([text])
+            await writer.sweep(None, alone=True)
+            await writer.tidy(None)
+            files = [one for one in (tmp_path / "index").rglob("*") if one.is_file()]
+            sizes.append(sum(one.stat().st_size for one in files))
+        assert await index.passages_table.count_rows() == 3
+    # It breathes: what a commit adds is folded in when there is enough of it.
+    assert max(sizes[24:]) <= 1.2 * max(sizes[12:24])
