@@ -120,6 +120,9 @@ bench-rerank: setup ## Reranking against sentence-transformers
 bench-offline: setup ## How often the writer without a model is right on questions of its own
 	$(BIN)/python -m tests.bench.offline_answers
 
+bench-answers: setup ## Answers about a judged library, by MODEL=provider:name or offline; LIMIT=n questions of each kind
+	MODEL=$(MODEL) LIMIT=$(LIMIT) SPLIT=$(SPLIT) $(BIN)/python -m tests.bench.answers
+
 bench-paused: setup ## What RUNS=10000 waiting runs cost, REAL=1000 of them made for real
 	RUNS=$(RUNS) REAL=$(REAL) $(BIN)/python -m tests.bench.paused_runs
 
@@ -131,4 +134,4 @@ bench-sse: setup ## CLIENTS=1000 event streams on one gateway, RATE=10 decisions
 help: ## Print this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: setup run images proto models fmt lint types arch test test-unit test-integration test-e2e check crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-retrieval bench-support bench-paused bench-sse help
+.PHONY: setup run images proto models fmt lint types arch test test-unit test-integration test-e2e check crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-answers bench-retrieval bench-support bench-paused bench-sse help

@@ -121,6 +121,7 @@ def repair_of(request: pb.RepairRequest) -> Repair:
         ),
         unsupported=frozenset(request.unsupported),
         evidence=_evidence_of(request.evidence),
+        only_drops=request.drop_only,
     )
 
 

@@ -5,7 +5,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from services.chassis.words import sentences
-from services.synth.mind import Citation
+from services.synth.languages import language_of
+from services.synth.mind import Citation, Repair, Repaired
+from services.synth.phrasebook import phrases_for
 
 _MARKER = re.compile(r"(?<!\\)\[(\d+)\](?!\()")
 # The markers behind a sentence, and the full stop that some writers put behind those.
@@ -43,6 +45,15 @@ def unsupported_sentences(markdown: str, unsupported: Collection[int]) -> tuple[
         for sentence in _cited_sentences(markdown)
         if all(number in unsupported for number in sentence.numbers)
     )
+
+
+def without_unsupported(order: Repair) -> Repaired:
+    """The answer without its unsupported sentences; when none is left, it says so."""
+    broken = unsupported_sentences(order.markdown, order.unsupported)
+    markdown, citations = mended(order.markdown, order.citations, dict.fromkeys(broken, Mended()))
+    if broken and not citations:
+        markdown = f"{phrases_for(language_of(order.question)).nothing}\n"
+    return Repaired(markdown=markdown, citations=citations, dropped=len(broken))
 
 
 def mended(

@@ -284,6 +284,8 @@ class Repair:
     citations: tuple[Citation, ...]
     unsupported: frozenset[int]
     evidence: tuple[Evidence, ...]
+    only_drops: bool = False
+    """Every unsupported sentence goes, and none is rewritten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

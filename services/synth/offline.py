@@ -7,6 +7,7 @@ from services.synth.composition import compose
 from services.synth.dialogue import reply
 from services.synth.investigation import next_move
 from services.synth.languages import language_of
+from services.synth.mending import without_unsupported
 from services.synth.mind import (
     Answer,
     Commission,
@@ -65,5 +66,6 @@ class OfflineMind:
         yield answer
 
     async def repair(self, order: Repair) -> AsyncIterator[Thought | Repaired]:
-        """The answer as it was: quotes cannot be put in other words here."""
-        yield Repaired(markdown=order.markdown, citations=order.citations)
+        """Drop what is to go; else the answer as it was, for nothing can be reworded here."""
+        unchanged = Repaired(markdown=order.markdown, citations=order.citations)
+        yield without_unsupported(order) if order.only_drops else unchanged

@@ -47,3 +47,5 @@ class Phrases:
     """The summary of a pass that found nothing."""
     writing: str
     """A thought: {count} passages."""
+    mending: str
+    """A thought: {count} sentences that their passages do not support."""

@@ -30,6 +30,7 @@ EASTERN: dict[str, Phrases] = {
         covered="已找到支持：{aspects}。",
         not_covered="检索结果不足以支持回答。",
         writing="正在从 {count} 个段落中选取句子",
+        mending="正在重写 {count} 个没有段落支持的句子",
     ),
     "ja": Phrases(
         report_one="{who}は次のように述べている：",
@@ -63,6 +64,7 @@ EASTERN: dict[str, Phrases] = {
         covered="裏付けが見つかったもの：{aspects}。",
         not_covered="見つかったものからは答えられません。",
         writing="{count} 個の箇所から文を選んでいます",
+        mending="該当箇所に裏付けのない {count} 文を書き直しています",
     ),
     "ko": Phrases(
         report_one="{who}에 따르면:",
@@ -100,6 +102,7 @@ EASTERN: dict[str, Phrases] = {
         covered="근거를 찾은 내용: {aspects}.",
         not_covered="찾은 내용으로는 답할 수 없습니다.",
         writing="{count}개 구절에서 문장을 고르는 중",
+        mending="구절이 뒷받침하지 않는 {count}개 문장을 다시 씁니다",
     ),
     "ar": Phrases(
         report_one="{who}:",
@@ -130,5 +133,6 @@ EASTERN: dict[str, Phrases] = {
         covered="وُجد ما يدعم: {aspects}.",
         not_covered="لا شيء مما عُثر عليه يدعم إجابة.",
         writing="اختيار جمل من {count} مقاطع",
+        mending="إعادة كتابة {count} جمل لا تدعمها مقاطعها",
     ),
 }

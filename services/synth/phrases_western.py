@@ -40,6 +40,7 @@ WESTERN: dict[str, Phrases] = {
         covered="Found support for: {aspects}.",
         not_covered="Nothing found supports an answer.",
         writing="Choosing sentences from {count} passages",
+        mending="Writing {count} sentences anew that their passages do not support",
     ),
     "de": Phrases(
         report_one="{who} berichtet:",
@@ -81,6 +82,7 @@ WESTERN: dict[str, Phrases] = {
         covered="Belege gefunden zu: {aspects}.",
         not_covered="Nichts Gefundenes stützt eine Antwort.",
         writing="Wähle Sätze aus {count} Textstellen",
+        mending="Schreibe {count} Sätze neu, die ihre Textstellen nicht stützen",
     ),
     "fr": Phrases(
         report_one="{who} rapporte :",
@@ -125,6 +127,7 @@ WESTERN: dict[str, Phrases] = {
         covered="Éléments trouvés pour : {aspects}.",
         not_covered="Rien de ce qui a été trouvé ne permet de répondre.",
         writing="Choix de phrases dans {count} passages",
+        mending="Réécriture de {count} phrases que leurs passages n'appuient pas",
     ),
     "es": Phrases(
         report_one="{who} informa:",
@@ -164,6 +167,7 @@ WESTERN: dict[str, Phrases] = {
         covered="Se encontró apoyo para: {aspects}.",
         not_covered="Nada de lo encontrado sustenta una respuesta.",
         writing="Eligiendo frases de {count} pasajes",
+        mending="Reescribiendo {count} frases que sus pasajes no respaldan",
     ),
     "it": Phrases(
         report_one="{who} riporta:",
@@ -205,6 +209,7 @@ WESTERN: dict[str, Phrases] = {
         covered="Trovato sostegno per: {aspects}.",
         not_covered="Nulla di quanto trovato sostiene una risposta.",
         writing="Scelgo frasi da {count} passi",
+        mending="Riscrivo {count} frasi che i loro passaggi non sostengono",
     ),
     "pt": Phrases(
         report_one="{who} relata:",
@@ -242,6 +247,7 @@ WESTERN: dict[str, Phrases] = {
         covered="Encontrado apoio para: {aspects}.",
         not_covered="Nada do que foi encontrado sustenta uma resposta.",
         writing="A escolher frases de {count} passagens",
+        mending="A reescrever {count} frases que as suas passagens não apoiam",
     ),
     "nl": Phrases(
         report_one="{who} meldt:",
@@ -283,6 +289,7 @@ WESTERN: dict[str, Phrases] = {
         covered="Onderbouwing gevonden voor: {aspects}.",
         not_covered="Niets van wat gevonden is onderbouwt een antwoord.",
         writing="Zinnen kiezen uit {count} passages",
+        mending="Herschrijf {count} zinnen die hun passages niet ondersteunen",
     ),
     "ru": Phrases(
         report_one="{who}:",
@@ -321,5 +328,6 @@ WESTERN: dict[str, Phrases] = {
         covered="Найдены подтверждения: {aspects}.",
         not_covered="Ничто из найденного не даёт ответа.",
         writing="Выбор предложений из фрагментов: {count}",
+        mending="Переписываю предложения без опоры в источниках: {count}",
     ),
 }

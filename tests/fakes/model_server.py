@@ -3,7 +3,7 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,16 +21,18 @@ class Reply:
     calls: Sequence[tuple[str, str]] = ()
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    input_tokens: int = 120
 
 
 @dataclass
 class ModelServer:
-    """Replies in order, the last one again and again; requests are kept."""
+    """Replies in order, the last one again and again, or as `thinks` says; requests are kept."""
 
     port: int
     replies: list[Reply] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    thinks: Callable[[Mapping[str, Any]], Reply] | None = None
 
     @property
     def url(self) -> str:
@@ -39,6 +41,8 @@ class ModelServer:
     async def answer(self, request: Request) -> Reply:
         self.requests.append(await request.json())
         self.headers.append(dict(request.headers))
+        if self.thinks is not None:
+            return self.thinks(self.requests[-1])
         return self.replies[min(len(self.requests), len(self.replies)) - 1]
 
 
@@ -111,7 +115,11 @@ def _openai(reply: Reply) -> Iterator[str]:
         call = {"index": index, "id": f"call_{index}", "type": "function", "function": function}
         yield chunk({"tool_calls": [call]})
     yield chunk({}, "tool_calls" if reply.calls else "stop")
-    usage = {"prompt_tokens": 120, "completion_tokens": 7, "total_tokens": 127}
+    usage = {
+        "prompt_tokens": reply.input_tokens,
+        "completion_tokens": 7,
+        "total_tokens": reply.input_tokens + 7,
+    }
     last = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "tiny"}
     yield f"data: {json.dumps({**last, 'choices': [], 'usage': usage})}\n\n"
     yield "data: [DONE]\n\n"

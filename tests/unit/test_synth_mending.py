@@ -1,9 +1,11 @@
 """Sentences go out of an answer and others come in; the rest stays letter by letter."""
 
+from dataclasses import replace
+
 import pytest
 
-from services.synth.mending import Mended, mended, unsupported_sentences
-from services.synth.mind import Citation
+from services.synth.mending import Mended, mended, unsupported_sentences, without_unsupported
+from services.synth.mind import Citation, Repair
 
 MARKDOWN = (
     "Naps help [1]. They do harm. [2] Nurses like them [1][3].\n\n"
@@ -61,3 +63,19 @@ def test_a_rewritten_sentence_brings_citations_of_its_own() -> None:
 
 def test_without_changes_the_text_stays_letter_by_letter() -> None:
     assert mended(MARKDOWN, cited(1, 2, 3), {}) == (MARKDOWN, cited(1, 2, 3))
+
+
+def test_what_is_only_dropped_needs_no_mind_and_an_empty_answer_says_so() -> None:
+    order = Repair(
+        question="Senken Nickerchen die Aussetzer?",
+        markdown=MARKDOWN,
+        citations=cited(1, 2, 3),
+        unsupported=frozenset({2}),
+        evidence=(),
+        only_drops=True,
+    )
+    done = without_unsupported(order)
+    assert (done.dropped, [one.passage_id for one in done.citations]) == (3, ["p1", "p3"])
+    nothing = without_unsupported(replace(order, unsupported=frozenset({1, 2, 3})))
+    assert nothing.markdown == "Diese Bibliothek beantwortet die Frage nicht.\n"
+    assert nothing.citations == ()

@@ -5,13 +5,21 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from pydantic_ai import messages
 
-from services.synth.mending import Mended, Sentence, mended, unsupported_sentences
+from services.synth.languages import language_of
+from services.synth.mending import (
+    Mended,
+    Sentence,
+    mended,
+    unsupported_sentences,
+    without_unsupported,
+)
 from services.synth.mind import Evidence, Repair, Repaired, Thought
 from services.synth.model.answer_text import AnswerText
 from services.synth.model.fence import fenced
 from services.synth.model.material import evidence_text
 from services.synth.model.prompts import DROP, REPAIRER
 from services.synth.model.speech import Musing, Pulse, Said, Speaker, Utterance
+from services.synth.phrasebook import phrases_for
 
 MAX_TOKENS = 2_000
 MOST_SENTENCES = 20
@@ -24,11 +32,16 @@ async def repair(speaker: Speaker, order: Repair) -> AsyncGenerator[Thought | Re
 
     A sentence that the reply says nothing usable of stays as it was.
     """
+    if order.only_drops:
+        yield without_unsupported(order)
+        return
     broken = unsupported_sentences(order.markdown, order.unsupported)[:MOST_SENTENCES]
     evidence = _evidence_of(broken, order)
     if not broken or not evidence:
         yield Repaired(markdown=order.markdown, citations=order.citations)
         return
+    phrases = phrases_for(language_of(order.question))
+    yield Thought(text=phrases.mending.format(count=len(broken)))
     request = _request(order.question, broken, evidence)
     async for piece in speaker.speak([request], max_tokens=MAX_TOKENS):
         match piece:
