@@ -40,7 +40,7 @@ from gateway.routes import (
 )
 from gateway.routes.context import Context
 from gateway.settings import Settings
-from gateway.tasks.peers import Reviews, Tasks
+from gateway.task_peers import Reviews, Tasks
 from gateway.throttle import Throttle
 from services.chassis.bus import Bus, open_bus
 from services.chassis.channel import open_channel

@@ -4,30 +4,36 @@ Exit codes: 0 answered or done, 1 an error (one sentence says what to do), 2 wro
 did not end with an answer, 4 the run waits for a decision, 130 interrupted.
 """
 
-import asyncio
 import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gateway.commanding import (
+    FAILED,
+    AsEvents,
+    AsJson,
+    Data,
+    connected,
+    finish,
+    print_lines,
+    with_client,
+)
 from gateway.plain_text import complain
+from gateway.task_cli import app as task_commands
 
 if TYPE_CHECKING:
-    from gateway.asking import Connected
     from gateway.client import Client, RunId
     from gateway.deciding import Decision
 
-T = TypeVar("T")
-
 # Imported inside the commands: httpx, pydantic and rich would make `--help` three times slower.
 
-FAILED, INTERRUPTED = 1, 130
 MOST_SESSIONS = 50
 
 app = typer.Typer(
@@ -38,13 +44,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-Data = Annotated[
-    Path | None,
-    typer.Option("--data", metavar="FOLDER", help="The data folder of the Zocrates to talk to."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
-AsEvents = Annotated[bool, typer.Option("--json", help="One event a line.")]
+app.add_typer(task_commands, name="task")
 
 
 def _an_id(value: str | None) -> str | None:
@@ -108,7 +108,7 @@ def ask(
         options = wire.TurnOptions(
             review_plan=review_plan, strategy=strategy.value if strategy else None
         )
-    _finish(lambda: ask_question(_connected(data), prompt, session, manner, options))
+    finish(lambda: ask_question(connected(data), prompt, session, manner, options))
 
 
 @app.command()
@@ -145,7 +145,7 @@ def resume(
     }
     decision = _chosen(chosen, guidance, feedback)
     manner = Manner(as_json=as_json, data=data)
-    _finish(lambda: take_up(_connected(data), session, decision, manner))
+    finish(lambda: take_up(connected(data), session, decision, manner))
 
 
 @app.command()
@@ -154,7 +154,7 @@ def retry(session: SessionId, as_json: AsEvents = False, data: Data = None) -> N
     from gateway.asking import Manner, retry_run
 
     manner = Manner(as_json=as_json, data=data)
-    _finish(lambda: retry_run(_connected(data), session, manner))
+    finish(lambda: retry_run(connected(data), session, manner))
 
 
 @app.command()
@@ -165,10 +165,10 @@ def cancel(
 
     async def do(client: "Client") -> int:
         standing = await client.cancel(await _run_of(client, session, run))
-        _print([standing.model_dump_json() if as_json else "The run is cancelled."])
+        print_lines([standing.model_dump_json() if as_json else "The run is cancelled."])
         return 0
 
-    _with_client(data, do)
+    with_client(data, do)
 
 
 @app.command()
@@ -182,10 +182,10 @@ def rewind(
 
         rewound = await client.rewind(await _run_of(client, session, run))
         told = f"{counted(len(rewound.rewound), 'question')} taken back."
-        _print([rewound.model_dump_json() if as_json else told])
+        print_lines([rewound.model_dump_json() if as_json else told])
         return 0
 
-    _with_client(data, do)
+    with_client(data, do)
 
 
 @app.command()
@@ -202,7 +202,7 @@ def sync(
     """Bring the index up to date with the library."""
     from gateway.syncing import sync_library
 
-    _with_client(
+    with_client(
         data,
         lambda client: sync_library(client, full=full, retry_failed=retry_failed, as_json=as_json),
     )
@@ -233,11 +233,11 @@ def library(
     if source or folder or server:
         kind = source or (SourceKind.LOCAL_API if server else SourceKind.SQLITE)
         where = str(folder.expanduser().resolve()) if folder is not None else None
-        _with_client(data, lambda client: choose_source(client, kind.value, where, server))
+        with_client(data, lambda client: choose_source(client, kind.value, where, server))
     elif holds:
-        _with_client(data, lambda client: show_holdings(client, as_json))
+        with_client(data, lambda client: show_holdings(client, as_json))
     else:
-        _with_client(data, lambda client: show_library(client, as_json))
+        with_client(data, lambda client: show_library(client, as_json))
 
 
 @app.command()
@@ -255,13 +255,13 @@ def sessions(
     async def show(client: "Client") -> int:
         if session is None:
             page = await client.sessions(limit=MOST_SESSIONS)
-            _print([page.model_dump_json()] if as_json else session_list_lines(page))
+            print_lines([page.model_dump_json()] if as_json else session_list_lines(page))
         else:
             whole = await client.session(session)
-            _print([whole.model_dump_json()] if as_json else session_lines(whole))
+            print_lines([whole.model_dump_json()] if as_json else session_lines(whole))
         return 0
 
-    _with_client(data, show)
+    with_client(data, show)
 
 
 @app.command()
@@ -269,10 +269,10 @@ def link(data: Data = None) -> None:
     """Print a new address that opens the page once."""
 
     async def show(client: "Client") -> int:
-        _print([await client.page_link()])
+        print_lines([await client.page_link()])
         return 0
 
-    _with_client(data, show)
+    with_client(data, show)
 
 
 @app.command()
@@ -285,7 +285,7 @@ def env(data: Data = None) -> None:
     except NotFound as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
-    _print(
+    print_lines(
         [
             f"export {URL_VARIABLE}={shlex.quote(found.base_url)}",
             f"export {KEY_VARIABLE}={shlex.quote(found.api_key)}",
@@ -322,44 +322,6 @@ async def _run_of(client: "Client", session: str, run: str | None) -> "RunId":
 
     named = run or (await last_run(client, session)).invocation_id
     return RunId(session_id=session, invocation_id=named)
-
-
-def _connected(data: Path | None) -> "Connected":
-    from gateway.client import Client
-    from gateway.location import find_gateway
-
-    def do(work: Callable[["Client"], Coroutine[Any, Any, T]]) -> T:
-        async def with_client() -> T:
-            async with Client(find_gateway(os.environ, data)) as client:
-                return await work(client)
-
-        return asyncio.run(with_client())
-
-    return do
-
-
-def _with_client(data: Path | None, work: Callable[["Client"], Coroutine[Any, Any, int]]) -> None:
-    _finish(lambda: _connected(data)(work))
-
-
-def _print(lines: Iterable[str]) -> None:
-    for line in lines:
-        print(line)
-
-
-def _finish(work: Callable[[], int]) -> None:
-    """Do the work and leave with its code; an expected failure is one sentence and a code."""
-    from gateway.connection import ClientError
-    from gateway.location import NotFound
-
-    try:
-        code = work()
-    except (ClientError, NotFound) as error:
-        complain(str(error))
-        code = FAILED
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    raise typer.Exit(code)
 
 
 def main() -> int:

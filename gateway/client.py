@@ -15,6 +15,7 @@ from gateway.connection import Connection, GatewayAway, NothingThere, Refused, R
 from gateway.location import Location
 from gateway.patience import Patience
 from gateway.sse import ServerEvent
+from gateway.task_client import Tasks
 
 # How long a gateway or a process behind it may be away, for example to be started again.
 PATIENCE_S = 30.0
@@ -68,6 +69,7 @@ class Client:
     ) -> None:
         self._connection = Connection(location, transport=transport)
         self._patience_s = patience_s
+        self.tasks = Tasks(self._connection, patience_s=patience_s)
 
     async def __aenter__(self) -> Self:
         await self._connection.__aenter__()

@@ -21,6 +21,8 @@ LOOK_S = 0.25
 # The gateway writes a comment every 15 seconds, so a longer silence is a dead connection.
 SILENCE_S = 45.0
 
+END_MARK = "[DONE]"
+
 Reply = TypeVar("Reply", bound=BaseModel)
 
 
@@ -95,11 +97,14 @@ class Connection:
         *,
         body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
+        params: Mapping[str, str] | None = None,
     ) -> AsyncGenerator[ServerEvent, None]:
         """The events of a reply; raises a ClientError when there is none or it breaks off."""
-        parser = EventParser()
+        parser = EventParser(end_mark=END_MARK)
         timeout = httpx.Timeout(SILENCE_S, connect=CONNECT_S)
-        async with self.sent(method, path, json=body, headers=headers, timeout=timeout) as response:
+        async with self.sent(
+            method, path, json=body, headers=headers, params=params, timeout=timeout
+        ) as response:
             async for piece in response.aiter_bytes():
                 for event in parser.feed(piece):
                     yield event

@@ -29,6 +29,8 @@ class EventParser:
     Lines end with LF, CR LF or CR. Only whole lines are decoded, so no character is ever cut.
     """
 
+    end_mark: str = ""
+    """What some streams write instead of an object at their end."""
     _rest: bytes = b""
     _at_start: bool = True
     _after_cr: bool = False
@@ -78,7 +80,7 @@ class EventParser:
         self._name, self._data, self._id = "", [], ""
         if not text:
             return None
-        data = json.loads(text)
+        data = {} if text == self.end_mark else json.loads(text)
         if not isinstance(data, dict):
             raise ValueError(f"The data of event {name!r} is no JSON object")
         return ServerEvent(id=position, name=name or DEFAULT_NAME, data=data)

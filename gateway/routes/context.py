@@ -17,7 +17,7 @@ from gateway.metrics import Metrics
 from gateway.peers import Orchestrator, Search
 from gateway.settings import Settings
 from gateway.streaming import EventStream
-from gateway.tasks.peers import Reviews, Tasks
+from gateway.task_peers import Reviews, Tasks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
