@@ -10,11 +10,12 @@ from types import FrameType
 from typing import Any, TypeAlias
 
 import grpc
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from opentelemetry.context import attach
 from opentelemetry.instrumentation.grpc import aio_server_interceptor, filters
 
+from services.chassis.dependencies import SERVING, Health, Look, watch
 from services.chassis.errors import DETAILS_KEY, Internal, ServiceError, status_of
 from services.chassis.settings import MAX_MESSAGE_BYTES, ProcessSettings
 from services.chassis.telemetry import EventLog, context_from, spans_are_recorded
@@ -26,6 +27,7 @@ with suppress(ImportError):
 
     new_event_loop = uvloop.new_event_loop
 
+FAREWELL_S = 0.25
 OWNER_KEY = "x-zocrates-owner"
 LOCAL_OWNER = "local"
 
@@ -180,17 +182,23 @@ class Running:
     """A started server."""
 
     port: int
-    health: health.aio.HealthServicer
+    health: Health
 
 
 @asynccontextmanager
 async def serving(
-    services: Mapping[str, Register], *, host: str = "127.0.0.1", port: int = 0, drain_s: float = 5
+    services: Mapping[str, Register],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    drain_s: float = 5,
+    farewell_s: float = 0,
+    dependencies: Mapping[str, Look] | None = None,
 ) -> AsyncIterator[Running]:
     """Serve gRPC services by their full names, with health, reflection and the error mapping.
 
-    On leaving, health says NOT_SERVING, no new call is accepted and calls in hand get `drain_s`
-    seconds. Raises PortTaken.
+    On leaving, health says NOT_SERVING; after `farewell_s` seconds, by when callers went elsewhere,
+    no new call is accepted, and calls in hand get `drain_s` seconds. Raises PortTaken.
     """
     # Health probes would drown every trace.
     tracing: grpc.aio.ServerInterceptor = (
@@ -205,7 +213,7 @@ async def serving(
     )
     for register in services.values():
         register(server)
-    probes = health.aio.HealthServicer()
+    probes = Health()
     health_pb2_grpc.add_HealthServicer_to_server(probes, server)
     names = [*services, health.SERVICE_NAME]
     reflection.enable_server_reflection([*names, reflection.SERVICE_NAME], server)
@@ -215,20 +223,32 @@ async def serving(
         raise PortTaken(f"Cannot listen on {host}:{port}: {error}") from error
     await server.start()
     for name in ["", *services]:
-        await probes.set(name, health_pb2.HealthCheckResponse.SERVING)
+        await probes.set(name, SERVING)
+    watching = asyncio.create_task(watch(dependencies or {}, probes))
     try:
         yield Running(port=bound, health=probes)
     finally:
+        watching.cancel()
         await probes.enter_graceful_shutdown()
+        await asyncio.sleep(farewell_s)
         await server.stop(drain_s)
 
 
 async def serve(
-    settings: ProcessSettings, services: Mapping[str, Register], *, until: asyncio.Event
+    settings: ProcessSettings,
+    services: Mapping[str, Register],
+    *,
+    until: asyncio.Event,
+    dependencies: Mapping[str, Look] | None = None,
 ) -> None:
     """Serve until the event is set, then drain."""
     async with serving(
-        services, host=settings.host, port=settings.port, drain_s=settings.drain_s
+        services,
+        host=settings.host,
+        port=settings.port,
+        drain_s=settings.drain_s,
+        farewell_s=FAREWELL_S,
+        dependencies=dependencies,
     ) as running:
         log.info("serving", host=settings.host, port=running.port, services=list(services))
         await until.wait()

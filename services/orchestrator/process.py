@@ -3,14 +3,17 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import uuid4
 
+import grpc
+
 from services.chassis.bus import Bus, BusDown, open_bus
 from services.chassis.channel import open_channel
+from services.chassis.dependencies import Look, serves
 from services.chassis.server import serve
 from services.chassis.telemetry import EventLog
 from services.orchestrator.ceilings import Harness
@@ -28,13 +31,13 @@ from services.orchestrator.runner import WITHDRAWAL_SUBJECT, WORK_SUBJECT, Pace,
 from services.orchestrator.settings import Settings
 from services.orchestrator.store.checkpoints import Checkpoints
 from services.orchestrator.store.control import Control
-from services.orchestrator.store.database import open_database
+from services.orchestrator.store.database import Database, open_database
 from services.orchestrator.store.history import History
 from services.orchestrator.store.outbox import Outbox
 from services.orchestrator.store.pausing import Pausing
 from services.orchestrator.store.retention import Ages, Retention
 from services.orchestrator.store.runs import Runs
-from services.orchestrator.store.schema import require_schema
+from services.orchestrator.store.schema import is_reachable, require_schema
 from services.orchestrator.store.sessions import Sessions
 from zocrates.orchestrator.v1 import chat_pb2_grpc as rpc
 
@@ -62,6 +65,7 @@ class Surroundings:
     store: Store
     peers: Peers
     bus: Bus
+    dependencies: Mapping[str, Look]
 
 
 async def run(settings: Settings, harness: Harness, stop: asyncio.Event) -> None:
@@ -97,7 +101,20 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
             outbox=Outbox(database),
             retention=Retention(database),
         )
-        yield Surroundings(store=store, peers=await _peers(settings, stack), bus=bus)
+        channels = {
+            name: await stack.enter_async_context(open_channel(target))
+            for name, target in (
+                ("search", settings.search_target),
+                ("rerank", settings.rerank_target),
+                ("synth", settings.synth_target),
+            )
+        }
+        yield Surroundings(
+            store=store,
+            peers=_peers(settings, channels),
+            bus=bus,
+            dependencies=_dependencies(database, bus, channels),
+        )
 
 
 async def work(
@@ -137,25 +154,36 @@ async def work(
             settings,
             {SERVICE: lambda server: rpc.add_ChatServiceServicer_to_server(chat, server)},
             until=stop,
+            dependencies=around.dependencies,
         )
         # What the runs wrote last is published before the relay goes.
         await working
         relay_stop.set()
 
 
-async def _peers(settings: Settings, stack: AsyncExitStack) -> Peers:
+def _dependencies(
+    database: Database, bus: Bus, channels: Mapping[str, grpc.aio.Channel]
+) -> Mapping[str, Look]:
+    async def postgres() -> bool:
+        return await is_reachable(database)
+
+    async def nats() -> bool:
+        return bus.is_connected
+
+    peers = {name: serves(channel) for name, channel in channels.items()}
+    return {"postgres": postgres, "nats": nats, **peers}
+
+
+def _peers(settings: Settings, channels: Mapping[str, grpc.aio.Channel]) -> Peers:
     deadlines = Deadlines(
         model_s=settings.model_deadline_s,
         silence_s=settings.model_silence_s,
         other_s=settings.peer_deadline_s,
     )
-    synth = await stack.enter_async_context(open_channel(settings.synth_target))
-    search = await stack.enter_async_context(open_channel(settings.search_target))
-    rerank = await stack.enter_async_context(open_channel(settings.rerank_target))
     return Peers(
-        mind=SynthPeer(synth, deadlines),
-        library=SearchPeer(search, deadlines),
-        ranker=RerankPeer(rerank, deadlines),
+        mind=SynthPeer(channels["synth"], deadlines),
+        library=SearchPeer(channels["search"], deadlines),
+        ranker=RerankPeer(channels["rerank"], deadlines),
     )
 
 

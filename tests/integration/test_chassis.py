@@ -13,7 +13,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
-from services.chassis import channel, server
+from services.chassis import channel, dependencies, server
 from services.chassis.errors import INTERNAL_TEXT, InvalidRequest, failure_of
 from services.chassis.telemetry import trace_metadata
 from zocrates.search.v1 import search_pb2 as pb
@@ -181,7 +181,7 @@ async def test_health_can_be_watched_and_says_that_the_server_stops() -> None:
 
 async def test_a_replica_that_stops_gets_no_new_call_and_fails_none() -> None:
     async with AsyncExitStack() as first, server.serving(answering("second")) as second:
-        replica = await first.enter_async_context(server.serving(answering("first")))
+        replica = await first.enter_async_context(server.serving(answering("first"), farewell_s=1))
         target = f"ipv4:127.0.0.1:{replica.port},127.0.0.1:{second.port}"
         async with channel.open_channel(target) as open_:
             async with asyncio.timeout(10):
@@ -263,3 +263,34 @@ async def test_the_callers_trace_reaches_the_servers_log_also_when_no_spans_are_
             call = opened.unary_unary("/test.Traced/Check")
             await call(b"", timeout=10, metadata=trace_metadata())
     assert seen == [span.get_span_context().trace_id]
+
+
+async def test_what_a_process_depends_on_is_told_when_it_goes_and_when_it_is_back() -> None:
+    there = {"store": True}
+
+    async def look() -> bool:
+        return there["store"]
+
+    async def told(health: health_pb2_grpc.HealthStub, wanted: int) -> None:
+        request = health_pb2.HealthCheckRequest(service="dependency/store")
+        async with asyncio.timeout(10):
+            async for reply in health.Watch(request, timeout=10):
+                if reply.status == wanted:
+                    return
+
+    async with (
+        server.serving({}) as running,
+        channel.open_channel(f"127.0.0.1:{running.port}") as open_,
+    ):
+        watching = asyncio.create_task(
+            dependencies.watch({"store": look}, running.health, every_s=0.01)
+        )
+        health = health_pb2_grpc.HealthStub(open_)
+        await told(health, health_pb2.HealthCheckResponse.SERVING)
+        there["store"] = False
+        await told(health, health_pb2.HealthCheckResponse.NOT_SERVING)
+        overall = await health.Check(health_pb2.HealthCheckRequest(), timeout=5)
+        assert overall.status == health_pb2.HealthCheckResponse.SERVING
+        there["store"] = True
+        await told(health, health_pb2.HealthCheckResponse.SERVING)
+        watching.cancel()

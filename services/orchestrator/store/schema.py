@@ -3,6 +3,7 @@
 import asyncpg
 from sqlalchemy import text
 
+from services.orchestrator.errors import DatabaseDown
 from services.orchestrator.store.database import Database
 
 # Revisions begin with their date, so they are ordered. A later one is fine: migrations are safe
@@ -20,6 +21,15 @@ class WrongSchema(Exception):
             f"The database has the schema {found!r} and this program needs {REVISION!r}; "
             "run: python -m services.orchestrator.store.migrate"
         )
+
+
+async def is_reachable(database: Database) -> bool:
+    """Whether the database answers at this moment."""
+    try:
+        await database.fetch(CURRENT)
+    except DatabaseDown:
+        return False
+    return True
 
 
 async def require_schema(database: Database) -> None:
