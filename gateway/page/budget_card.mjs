@@ -5,16 +5,16 @@ import { createSending } from './sending.mjs';
 
 const MOST_GUIDANCE = 2000;
 
-/** What an extension adds, and by how many percent the words grow; null when the payload does not say. */
-export function added({ limits, next_limits: next }) {
+/** What an extension adds, in words: "+5 calls, +3,750 words, +5 passages"; empty when it does not say. */
+export function added({ say }, { limits, next_limits: next }) {
 	if (!limits || !next) {
-		return null;
+		return '';
 	}
-	return {
-		calls: next.calls - limits.calls,
-		words: next.words - limits.words,
-		passages: next.passages - limits.passages,
-	};
+	return ['calls', 'words', 'passages']
+		.map(noun => [noun, next[noun] - limits[noun]])
+		.filter(([, more]) => more > 0)
+		.map(([noun, more]) => say(`adds-${noun}`, { more }))
+		.join(', ');
 }
 
 /** The bars: how much is used of each limit, and where the limit would be after an extension. */
@@ -47,9 +47,9 @@ export function createBudgetCard({ l10n }, { onDecide }) {
 
 	function draw({ payload, message, expires_at: until }) {
 		let title = payload ? say('extension', { number: payload.extension_number, most: payload.max_extensions }) : say('decision-needed');
-		let more = payload && added(payload);
+		let more = payload && added(l10n, payload);
 		node.setAttribute('aria-label', title);
-		fill(extend, say('extend'), more && h('span', { class: 'more' }, say('extend-adds', more)));
+		fill(extend, say('extend'), more && h('span', { class: 'more' }, more));
 		fill(
 			node,
 			h('p', { class: 'badge' }, title),

@@ -40,8 +40,8 @@ export function decisionText({ say }, { payload, kind, answered }) {
 	let what = payload?.extension_number
 		? say('decided-extension', { action, number: payload.extension_number, most: payload.max_extensions })
 		: say('decided', { action, kind: kind ?? 'budget' });
-	let who = by === 'expiry' ? say('decided-by-expiry') : say('decided-by', { by });
-	return `${what} ${who}${isElsewhere ? say('decided-elsewhere') : ''}`;
+	let told = ['expiry', 'strategy'].includes(by) ? say(`decided-by-${by}`, { what }) : say('decided-by', { what, by });
+	return isElsewhere && by !== 'strategy' ? say('decided-elsewhere', { what: told }) : told;
 }
 
 /** The decisions taken so far, or null. */

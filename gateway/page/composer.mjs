@@ -54,8 +54,9 @@ export function createComposer(context, { onAsk, onStop }) {
 		mode = next;
 		show(stop, mode === 'running');
 		show(send, mode !== 'running');
-		send.disabled = mode === 'waiting';
-		prompt.placeholder = say(mode === 'waiting' ? 'decide-first' : 'ask-library');
+		let isWaiting = mode === 'waiting';
+		send.disabled = isWaiting;
+		prompt.placeholder = say(isWaiting ? 'decide-first' : 'ask-library');
 	}
 
 	setMode('idle');

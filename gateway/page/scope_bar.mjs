@@ -1,12 +1,14 @@
 // The chips above the composer that say which part of the library is searched.
 
 import { fill, h, quiet, show } from './elements.mjs';
+import { Refusal, reasonOf } from './refusal.mjs';
 import { countQuery, idOf, lasting, readChips, toggled } from './scope_choice.mjs';
 import { createScopePicker } from './scope_picker.mjs';
 
 /** The bar and the sheet it opens; `chips()` are those in force, `offer` reads anew what the host shows. */
 export function createScopeBar(context) {
-	let { l10n: { say }, gateway, host } = context;
+	let { l10n, gateway, host } = context;
+	let { say } = l10n;
 	let chips = readChips(host.remember('scope'));
 	let list = h('ul', { class: 'chips', 'aria-label': say('scope') });
 	let total = h('span', { class: 'numbers scope-total', role: 'status' });
@@ -15,6 +17,7 @@ export function createScopeBar(context) {
 	let open = quiet('', picker.open, { 'class': 'quiet scope-open', 'aria-haspopup': 'dialog' });
 	let node = h('div', { class: 'scope' }, list, offers, open, total);
 	let asking = 0;
+	let hasOffered = false;
 
 	function set(next) {
 		chips = next;
@@ -54,20 +57,42 @@ export function createScopeBar(context) {
 		}
 		catch (error) {
 			if (asked === asking) {
-				fill(total, error.message);
+				fill(total, reasonOf(l10n, error));
 			}
 		}
 	}
 
-	/** What the program around us shows now, to be taken with one click. */
+	/** What the program around us shows now, to be taken with one click; taken by itself where that is preferred. */
 	async function offer() {
-		let shown = await host.currentScope?.() ?? [];
+		let shown = await Promise.all((await host.currentScope?.() ?? []).map(counted));
 		picker.offer(shown);
+		if (!hasOffered && !chips.length && shown.length && host.remember('defaultScope') === 'shown') {
+			set([shown[0]]);
+		}
+		hasOffered = true;
 		let mostUseful = shown.filter(one => !chips.some(chip => idOf(chip) === idOf(one))).slice(-2);
 		fill(offers, mostUseful.map(chip => quiet(`+ ${chipLabel(say, chip)}`, () => {
 			toggle(chip);
 			fill(offers);
 		}, { class: 'quiet offer' })));
+	}
+
+	/** With its count as the index has it, where the host knows none. */
+	async function counted(chip) {
+		let query = chip.count === null || chip.count === undefined ? countQuery([chip]) : null;
+		if (!query) {
+			return chip;
+		}
+		try {
+			return { ...chip, count: (await gateway.read(`/library/documents?${query}`)).count.items };
+		}
+		catch (error) {
+			// Not in the index yet, or the index is away: the choice is still there, without a number.
+			if (error instanceof Refusal) {
+				return { ...chip, count: null };
+			}
+			throw error;
+		}
 	}
 
 	draw();

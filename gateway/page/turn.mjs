@@ -81,7 +81,8 @@ function showStatus({ l10n }, status, view) {
 	status.className = 'status';
 	if (view.error && view.state !== 'EXPIRED') {
 		status.classList.add('failed');
-		fill(status, reasonOf(l10n, view.error));
+		// What a run failed at is told by the run; only what failed here has words here.
+		fill(status, view.error.isOurs ? reasonOf(l10n, view.error) : view.error.message);
 		show(status, true);
 		return;
 	}

@@ -271,8 +271,16 @@ async def test_the_pages_files_are_served_with_their_kinds_and_a_strict_policy(
     assert "unsafe" not in policy
     wanted = re.findall(r'(?:href|src)="(/page/[^"]+)"', index.text)
     assert len(wanted) >= 3
-    kinds = {".css": "text/css", ".mjs": "text/javascript", ".svg": "image/svg+xml"}
-    for path in [*wanted, *(f"/page/{file.name}" for file in PAGE.glob("*.mjs"))]:
+    kinds = {
+        ".css": "text/css",
+        ".ftl": "text/plain",
+        ".html": "text/html",
+        ".mjs": "text/javascript",
+        ".svg": "image/svg+xml",
+        ".xhtml": "application/xhtml+xml",
+    }
+    files = [file.relative_to(PAGE) for file in PAGE.rglob("*") if file.is_file()]
+    for path in [*wanted, *(f"/page/{file.as_posix()}" for file in files)]:
         reply = await stage.http.get(path)
         assert reply.status_code == 200
         assert reply.headers["content-type"].startswith(kinds[path[path.rindex(".") :]])

@@ -27,7 +27,8 @@ async def page(tmp_path_factory: pytest.TempPathFactory, stage: Stage) -> AsyncI
     """One page for all tests here."""
     async with browser_page(tmp_path_factory.mktemp("chromium")) as opened:
         await opened.visit((await stage.http.post("/page-links")).json()["url"])
-        await opened.shows("Ask your library")
+        # Only then is the key kept, and the page ready to be left.
+        await opened.holds("document.activeElement?.id === 'prompt'")
         yield opened
 
 

@@ -194,15 +194,17 @@ expires = Offen bis { $time }.
 guidance = Hinweis für die Suche (freiwillig)
 guidance-hint = Welcher Aspekt, welche Tabelle, wer oder welche Methode gesucht wird
 extend = Erweiterung der Recherche gewähren
-extend-adds = { $calls ->
+adds-calls = { $more ->
     [one] +1 Aufruf
-   *[other] +{ $calls } Aufrufe
-  }, { $words ->
+   *[other] +{ $more } Aufrufe
+  }
+adds-words = { $more ->
     [one] +1 Wort
-   *[other] +{ $words } Wörter
-  }, { $passages ->
+   *[other] +{ $more } Wörter
+  }
+adds-passages = { $more ->
     [one] +1 Stelle
-   *[other] +{ $passages } Stellen
+   *[other] +{ $more } Stellen
   }
 synthesize = Mit den vorhandenen Belegen antworten
 decisions = Entscheidungen
@@ -219,9 +221,10 @@ decided = { $action ->
    *[other] Zugestimmt
   }
   }
-decided-by = von { $by }
-decided-by-expiry = da die Zeit zu entscheiden vorbei war
-decided-elsewhere = , anderswo
+decided-by = { $what }, durch { $by }
+decided-by-expiry = { $what }, da die Zeit zu entscheiden vorbei war
+decided-by-strategy = { $what }, wie es die Strategie von selbst tut
+decided-elsewhere = { $what }, anderswo
 
 plan-review = Prüfung des Rechercheplans
 plan-badge = { $round ->

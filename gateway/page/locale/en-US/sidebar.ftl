@@ -194,15 +194,17 @@ expires = Open until { $time }.
 guidance = Guidance for the search (optional)
 guidance-hint = Which aspect, table, author or method to look for
 extend = Grant Deep Research Extension
-extend-adds = { $calls ->
+adds-calls = { $more ->
     [one] +1 call
-   *[other] +{ $calls } calls
-  }, { $words ->
+   *[other] +{ $more } calls
+  }
+adds-words = { $more ->
     [one] +1 word
-   *[other] +{ $words } words
-  }, { $passages ->
+   *[other] +{ $more } words
+  }
+adds-passages = { $more ->
     [one] +1 passage
-   *[other] +{ $passages } passages
+   *[other] +{ $more } passages
   }
 synthesize = Synthesize Response with Existing Evidence
 decisions = Decisions
@@ -219,9 +221,10 @@ decided = { $action ->
    *[other] Approved
   }
   }
-decided-by = by { $by }
-decided-by-expiry = as the time to decide was over
-decided-elsewhere = , elsewhere
+decided-by = { $what } by { $by }
+decided-by-expiry = { $what }, as the time to decide was over
+decided-by-strategy = { $what }, as the strategy does by itself
+decided-elsewhere = { $what }, elsewhere
 
 plan-review = Review of the research plan
 plan-badge = { $round ->
