@@ -9,6 +9,7 @@ from services.chassis.settings import read_settings
 from services.chassis.telemetry import telemetry
 from services.orchestrator import process
 from services.orchestrator.ceilings import BadNumber, harness_from
+from services.orchestrator.consent import consent_from
 from services.orchestrator.settings import ConfigError, Settings, read_config
 from services.orchestrator.store.schema import WrongSchema
 
@@ -17,7 +18,9 @@ def main() -> int:
     """Run until asked to stop; a setting that cannot be used is one sentence and exit code 2."""
     settings = read_settings(Settings)
     try:
-        harness = harness_from(read_config(settings.config_file))
+        config = read_config(settings.config_file)
+        harness = harness_from(config["search_harness"])
+        consent = consent_from(config["approval"])
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
@@ -26,7 +29,7 @@ def main() -> int:
         return 2
 
     async def work(stop: asyncio.Event) -> None:
-        await process.run(settings, harness, stop)
+        await process.run(settings, harness, stop, consent=consent)
 
     with telemetry("orchestrator", settings.log_level):
         try:

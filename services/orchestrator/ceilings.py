@@ -1,4 +1,4 @@
-"""Ceilings of a run: numbers, clamps, admission of calls, charging of words. Pure."""
+"""Ceilings of a run: numbers, admission of calls, charging of words. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -81,33 +81,6 @@ def _check(name: str, value: object) -> None:
             raise BadNumber(
                 f"search_harness.{name} must be a whole number from {low} to {high}, not {value!r}."
             )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """A request's options as applied."""
-
-    max_extensions: int
-    hitl_enabled: bool
-
-
-def clamp(
-    harness: Harness, *, max_extensions: int | None, hitl_enabled: bool | None
-) -> tuple[Options, tuple[str, ...]]:
-    """The options within the configured ones, and a warning for each that was lowered."""
-    warnings = []
-    extensions = harness.max_extensions if max_extensions is None else max_extensions
-    if extensions > harness.max_extensions:
-        warnings.append(
-            f"max_extensions was lowered from {extensions} to the configured "
-            f"{harness.max_extensions}."
-        )
-        extensions = harness.max_extensions
-    asks = harness.hitl_enabled if hitl_enabled is None else hitl_enabled
-    if asks and not harness.hitl_enabled:
-        warnings.append("hitl_enabled was set to false: checkpoints are off in the configuration.")
-        asks = False
-    return Options(max_extensions=extensions, hitl_enabled=asks), tuple(warnings)
 
 
 def admit(counted: Sequence[bool], *, used: int, limit: int, words_spent: bool) -> tuple[int, ...]:

@@ -15,6 +15,15 @@ from services.orchestrator.store.sessions import Conversation, EventPage, Messag
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.events.v1 import event_pb2 as events_pb
 from zocrates.orchestrator.v1 import chat_pb2 as pb
+from zocrates.orchestrator.v1 import review_pb2, task_pb2
+
+Keyed = (
+    pb.StartTurnRequest
+    | pb.DecideRequest
+    | pb.RetryRunRequest
+    | task_pb2.SubmitTaskRequest
+    | review_pb2.DecideApprovalRequest
+)
 
 MAX_PROMPT = 20_000
 MAX_ITEMS = 100
@@ -75,7 +84,7 @@ def valid_limit(value: int, *, default: int, most: int) -> int:
     return value or default
 
 
-def require_turn(request: pb.StartTurnRequest) -> None:
+def require_turn(request: pb.StartTurnRequest | task_pb2.SubmitTaskRequest) -> None:
     """Refuse references and scopes that are malformed or without measure; raises InvalidRequest."""
     _require_items(request.active_items, "active_items")
     scope = request.scope
@@ -106,7 +115,7 @@ def _require_value(value: str, field: str) -> None:
         raise InvalidRequest(f"{field} must have 1 to {MAX_VALUE} characters.")
 
 
-def body_hash(request: pb.StartTurnRequest | pb.DecideRequest | pb.RetryRunRequest) -> str:
+def body_hash(request: Keyed) -> str:
     """What two requests share when they ask for the same, whatever their key."""
     body = deepcopy(request)
     body.idempotency_key = ""

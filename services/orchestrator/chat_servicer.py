@@ -1,41 +1,51 @@
 """ChatService: validate, call the store, answer."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from services.chassis.server import Context, owner_of
-from services.chassis.telemetry import trace_headers
-from services.orchestrator import ceilings, events
-from services.orchestrator.ceilings import Harness
 from services.orchestrator.chat_messages import (
     body_hash,
     events_to_proto,
     page_to_proto,
     refuse_nul,
-    require_turn,
     session_to_proto,
     summary_to_proto,
     valid_id,
     valid_key,
     valid_limit,
-    valid_prompt,
     valid_query,
 )
+from services.orchestrator.checkpoint import PLAN_REVIEW, Choice
 from services.orchestrator.control_messages import (
     answer_from_proto,
     checkpoint_to_proto,
+    feedback_from_proto,
     valid_title,
 )
-from services.orchestrator.convert import items_from_proto, passage_to_proto, scope_from_proto
-from services.orchestrator.run import Stage
-from services.orchestrator.store.checkpoints import Checkpoints
+from services.orchestrator.convert import passage_to_proto
+from services.orchestrator.errors import (
+    CheckpointExpired,
+    FeedbackInProgress,
+    ReviewApproved,
+    ReviewNotFound,
+)
+from services.orchestrator.reviewing import Reviewing
+from services.orchestrator.store.answers import Answer
+from services.orchestrator.store.checkpoints import Checkpoints, Decided
 from services.orchestrator.store.control import Control, Target
-from services.orchestrator.store.runs import Runs, Turn
+from services.orchestrator.store.reviews import Feedback
+from services.orchestrator.store.runs import Runs
 from services.orchestrator.store.sessions import Sessions
+from services.orchestrator.turns import Rules, chat_turn
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 from zocrates.orchestrator.v1 import chat_pb2_grpc as rpc
 
 SERVICE = "zocrates.orchestrator.v1.ChatService"
+
+
+# What a review says where a decision has its own words.
+IN_THE_WAY = (ReviewNotFound, ReviewApproved, CheckpointExpired, FeedbackInProgress)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +56,8 @@ class Signals:
     """A run can be taken."""
     withdrawal: Callable[[], Awaitable[None]]
     """A run may have been taken from its holder."""
+    decided: Callable[[], Awaitable[None]]
+    """A run can be taken, or ended, by what was written beside its holder."""
 
 
 class ChatServicer(rpc.ChatServiceServicer):
@@ -57,21 +69,25 @@ class ChatServicer(rpc.ChatServiceServicer):
         sessions: Sessions,
         checkpoints: Checkpoints,
         control: Control,
-        harness: Harness,
+        reviewing: Reviewing,
+        rules: Rules,
         signals: Signals,
     ) -> None:
         self._runs = runs
         self._sessions = sessions
         self._checkpoints = checkpoints
         self._control = control
-        self._harness = harness
+        self._reviewing = reviewing
+        self._rules = rules
         self._signals = signals
 
     async def StartTurn(
         self, request: pb.StartTurnRequest, context: Context
     ) -> pb.StartTurnResponse:
         """Store a run and say that there is work."""
-        started = await self._runs.start_turn(self._turn(request, owner_of(context)))
+        session_id = valid_id(request.session_id, "session_id") if request.session_id else ""
+        turn = chat_turn(request, self._rules, owner=owner_of(context), session_id=session_id)
+        started = await self._runs.start_turn(turn)
         await self._signals.work()
         return pb.StartTurnResponse(
             session_id=started.session_id, run_id=started.run_id, replayed=started.replayed
@@ -120,16 +136,32 @@ class ChatServicer(rpc.ChatServiceServicer):
         return pb.GetEvidenceResponse(passage=passage_to_proto(passage), session_id=session_id)
 
     async def Decide(self, request: pb.DecideRequest, context: Context) -> pb.DecideResponse:
-        """Answer a checkpoint; the run goes on at once."""
+        """Answer a checkpoint; the run goes on at once, or after feedback waits on."""
         answer = answer_from_proto(request, owner_of(context))
-        decided = await self._checkpoints.decide(answer)
-        await self._signals.work()
+        if answer.choice is Choice.FEEDBACK:
+            decided = await self._feedback(feedback_from_proto(request, answer), answer)
+        else:
+            decided = await self._checkpoints.decide(answer)
+            await self._signals.work()
         return pb.DecideResponse(
             session_id=answer.session_id,
             run_id=answer.run_id,
             after_sequence=decided.after_sequence,
             replayed=decided.replayed,
         )
+
+    async def _feedback(self, feedback: Feedback, answer: Answer) -> Decided:
+        repeated = await self._reviewing.repeated(feedback)
+        if repeated is not None:
+            return Decided(after_sequence=repeated, replayed=True)
+        if answer.interrupt_id != PLAN_REVIEW:
+            raise await self._checkpoints.refusal(answer)
+        try:
+            replied = await self._reviewing.feedback(feedback)
+        except IN_THE_WAY as error:
+            # The same, in the words of every other decision.
+            raise await self._checkpoints.refusal(answer) from error
+        return Decided(after_sequence=replied.after_sequence, replayed=False)
 
     async def GetCheckpoint(
         self, request: pb.GetCheckpointRequest, context: Context
@@ -184,34 +216,6 @@ class ChatServicer(rpc.ChatServiceServicer):
         await self._control.delete(owner_of(context), session_id)
         await self._signals.withdrawal()
         return pb.DeleteSessionResponse()
-
-    def _turn(self, request: pb.StartTurnRequest, owner: str) -> Turn:
-        prompt = valid_prompt(request.prompt)
-        session_id = valid_id(request.session_id, "session_id") if request.session_id else ""
-        key = valid_key(request.idempotency_key)
-        require_turn(request)
-        asked = request.options
-        options, warnings = ceilings.clamp(
-            self._harness,
-            max_extensions=asked.max_extensions if asked.HasField("max_extensions") else None,
-            hitl_enabled=asked.hitl_enabled if asked.HasField("hitl_enabled") else None,
-        )
-        return Turn(
-            owner=owner,
-            session_id=session_id,
-            prompt=prompt,
-            active_items=items_from_proto(request.active_items),
-            scope=scope_from_proto(request.scope),
-            options=asdict(options),
-            ceilings=asdict(self._harness),
-            trace=trace_headers(),
-            events=[
-                events.run_started(prompt, options, self._harness.ceilings(0), warnings),
-                events.stage_entered(Stage.CONVERSE, 0),
-            ],
-            idempotency_key=key,
-            body_hash=body_hash(request),
-        )
 
 
 def _target(

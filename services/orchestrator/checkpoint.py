@@ -7,8 +7,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from services.orchestrator.ceilings import Ceilings, Harness, Options
+from services.orchestrator.ceilings import Ceilings, Harness
+from services.orchestrator.options import Options
 from services.orchestrator.passages import Evidence
+from services.orchestrator.plans import Plan, plan_to_json
 from services.orchestrator.run import Usage
 from services.orchestrator.trigger import Report, Trigger
 
@@ -20,6 +22,8 @@ class Kind(StrEnum):
     """Kinds of checkpoints."""
 
     BUDGET = "BUDGET"
+    PLAN_REVIEW = "PLAN_REVIEW"
+    APPROVAL = "APPROVAL"
 
 
 class CheckpointState(StrEnum):
@@ -32,21 +36,35 @@ class CheckpointState(StrEnum):
 
 
 class Choice(StrEnum):
-    """What can be decided."""
+    """What can be said to a question; feedback asks for another one and decides nothing."""
 
     EXTEND_BUDGET = "EXTEND_BUDGET"
     SYNTHESIZE = "SYNTHESIZE"
+    FEEDBACK = "FEEDBACK"
+    APPROVE = "APPROVE"
+    REJECT = "REJECT"
 
 
 OFFERED: Mapping[Kind, tuple[Choice, ...]] = {
     Kind.BUDGET: (Choice.EXTEND_BUDGET, Choice.SYNTHESIZE),
+    Kind.PLAN_REVIEW: (Choice.FEEDBACK, Choice.APPROVE),
+    Kind.APPROVAL: (Choice.APPROVE, Choice.REJECT),
 }
-# What the system answers when nobody does in time.
-DEFAULTS: Mapping[Kind, Choice] = {Kind.BUDGET: Choice.SYNTHESIZE}
+# What the system answers when nobody does in time. The review of a plan is not answered so: it
+# ends its run.
+DEFAULTS: Mapping[Kind, Choice] = {
+    Kind.BUDGET: Choice.SYNTHESIZE,
+    Kind.APPROVAL: Choice.REJECT,
+}
 BUDGET_MESSAGE = (
     "The search ended with open questions. Extend the search, or write the answer from what was "
     "found?"
 )
+# What is said with it.
+EXPIRED_GUIDANCE: Mapping[Kind, str] = {Kind.BUDGET: "", Kind.APPROVAL: "approval timeout"}
+PLAN_REVIEW = "interrupt_plan"
+PLAN_MESSAGE = "Here is the plan of the research. Comment on it, or approve it to begin."
+ASKING_MESSAGE = "Before there is a plan, the planner has questions. Answer them to go on."
 MAX_GUIDANCE = 2_000
 
 
@@ -57,12 +75,18 @@ def kinds_that_offer(choice: Choice | None) -> tuple[Kind, ...]:
 
 def response_schema(kind: Kind) -> str:
     """JSON Schema of a response, in the words of the HTTP wire."""
+    # The limit of a comment on a plan is in bytes, which a schema cannot say.
+    text = (
+        {"message": {"type": "string"}}
+        if kind is Kind.PLAN_REVIEW
+        else {"guidance": {"type": "string", "maxLength": MAX_GUIDANCE}}
+    )
     return json.dumps(
         {
             "type": "object",
             "properties": {
                 "action": {"enum": [choice.lower() for choice in OFFERED[kind]]},
-                "guidance": {"type": "string", "maxLength": MAX_GUIDANCE},
+                **text,
             },
             "required": ["action"],
             "additionalProperties": False,
@@ -76,6 +100,8 @@ class Decision:
 
     choice: Choice
     guidance: str = ""
+    # Of consent: what to do instead.
+    modified_action: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +111,8 @@ class Known:
     state: CheckpointState
     version: int
     decision: Decision | None
+    # The plan that it shows, as it stands, when it is the review of one.
+    plan: Plan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +125,51 @@ class Question:
     payload: Mapping[str, Any]
     snapshot: Mapping[str, Any]
     expires_at: datetime | None
+
+
+def question(
+    kind: Kind,
+    *,
+    interrupt_id: str,
+    version: int,
+    message: str,
+    shown: tuple[str, Mapping[str, Any]],
+    snapshot: Mapping[str, Any],
+    expires_at: datetime | None,
+) -> Question:
+    """A question as it is stored and told; `shown` is what its kind adds, under its name."""
+    name, value = shown
+    payload: dict[str, Any] = {
+        "interrupt_id": interrupt_id,
+        "kind": f"CHECKPOINT_KIND_{kind}",
+        "version": version,
+        "message": message,
+        "response_schema": response_schema(kind),
+        name: value,
+    }
+    if expires_at is not None:
+        payload["expires_at"] = expires_at.isoformat()
+    return Question(
+        interrupt_id=interrupt_id,
+        kind=kind,
+        version=version,
+        payload=payload,
+        snapshot=snapshot,
+        expires_at=expires_at,
+    )
+
+
+def plan_question(plan: Plan, *, version: int, expires_at: datetime | None) -> Question:
+    """The question whether the research may begin with this plan."""
+    return question(
+        Kind.PLAN_REVIEW,
+        interrupt_id=PLAN_REVIEW,
+        version=version,
+        message=PLAN_MESSAGE if plan.current_plan else ASKING_MESSAGE,
+        shown=("plan", plan_to_json(plan)),
+        snapshot={"seen_passage_ids": []},
+        expires_at=expires_at,
+    )
 
 
 def interrupt_id(extension: int) -> str:
@@ -147,22 +220,12 @@ def budget_question(
     }
     if report.justification:
         budget["justification"] = report.justification
-    name = interrupt_id(number)
-    payload = {
-        "interrupt_id": name,
-        "kind": f"CHECKPOINT_KIND_{Kind.BUDGET}",
-        "version": version,
-        "message": BUDGET_MESSAGE,
-        "response_schema": response_schema(Kind.BUDGET),
-        "budget": budget,
-    }
-    if expires_at is not None:
-        payload["expires_at"] = expires_at.isoformat()
-    return Question(
-        interrupt_id=name,
-        kind=Kind.BUDGET,
+    return question(
+        Kind.BUDGET,
+        interrupt_id=interrupt_id(number),
         version=version,
-        payload=payload,
+        message=BUDGET_MESSAGE,
+        shown=("budget", budget),
         snapshot=_snapshot(report, limits, progress, evidence, documents),
         expires_at=expires_at,
     )

@@ -1,6 +1,7 @@
 """Decisions and checkpoints between the wire's messages and valid values."""
 
 import re
+from uuid import uuid4
 
 from google.protobuf.json_format import ParseDict
 
@@ -8,11 +9,20 @@ from services.chassis.errors import InvalidRequest
 from services.orchestrator.chat_messages import body_hash, refuse_nul, valid_id, valid_key
 from services.orchestrator.checkpoint import MAX_GUIDANCE, Choice
 from services.orchestrator.convert import passage_to_proto
-from services.orchestrator.store.checkpoints import Answer, Pending
+from services.orchestrator.store.answers import Answer
+from services.orchestrator.store.checkpoints import Pending
+from services.orchestrator.store.request_keys import Request
+from services.orchestrator.store.reviews import Feedback
 from zocrates.events.v1 import event_pb2 as events_pb
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 
 MAX_TITLE = 200
+# Whoever answers these must say what they saw: the question may have changed meanwhile.
+NEEDS_VERSION = (
+    events_pb.DECISION_ACTION_FEEDBACK,
+    events_pb.DECISION_ACTION_APPROVE,
+    events_pb.DECISION_ACTION_REJECT,
+)
 INTERRUPT_ID = re.compile(r"[a-z][a-z0-9_]{0,99}")
 
 
@@ -25,13 +35,15 @@ def answer_from_proto(request: pb.DecideRequest, owner: str) -> Answer:
         )
     if request.action == events_pb.DECISION_ACTION_UNSPECIFIED:
         raise InvalidRequest("action is missing; say what is decided.")
+    if request.action in NEEDS_VERSION and not request.HasField("expected_version"):
+        raise InvalidRequest("expected_version is missing; name the version that was seen.")
     return Answer(
         owner=owner,
         session_id=valid_id(request.session_id, "session_id"),
         run_id=valid_id(request.run_id, "run_id"),
         interrupt_id=request.interrupt_id,
         choice=_choice(request.action),
-        guidance=_guidance(request.guidance),
+        guidance=steering(request.guidance, "guidance"),
         expected_version=request.expected_version if request.HasField("expected_version") else None,
         idempotency_key=valid_key(request.idempotency_key),
         body_hash=body_hash(request),
@@ -47,14 +59,34 @@ def _choice(action: events_pb.DecisionAction.ValueType) -> Choice | None:
         return None
 
 
-def _guidance(value: str) -> str:
-    refuse_nul(value, "guidance")
-    guidance = value.strip()
-    if len(guidance) > MAX_GUIDANCE:
+def steering(value: str, field: str) -> str:
+    """Words of a person; raises InvalidRequest."""
+    refuse_nul(value, field)
+    words = value.strip()
+    if len(words) > MAX_GUIDANCE:
         raise InvalidRequest(
-            f"guidance has {len(guidance)} characters; the most it may have is {MAX_GUIDANCE}."
+            f"{field} has {len(words)} characters; the most it may have is {MAX_GUIDANCE}."
         )
-    return guidance
+    return words
+
+
+def feedback_from_proto(request: pb.DecideRequest, answer: Answer) -> Feedback:
+    """A comment on a plan that came as a decision; raises InvalidRequest."""
+    refuse_nul(request.message, "message")
+    return Feedback(
+        owner=answer.owner,
+        session_id=answer.session_id,
+        run_id=answer.run_id,
+        message=request.message,
+        expected_version=answer.expected_version,
+        token=uuid4().hex,
+        request=Request(
+            owner=answer.owner,
+            route="Decide",
+            key=answer.idempotency_key,
+            body_hash=answer.body_hash,
+        ),
+    )
 
 
 def valid_title(value: str) -> str:

@@ -7,6 +7,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 
 from services.orchestrator.ceilings import advised
 from services.orchestrator.passages import Document, Item, PageSpan, Passage, Ranked
+from services.orchestrator.plans import Round
 from services.orchestrator.transcript import Section, ToolCall, ToolResult, TurnRecord
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.search.v1 import search_pb2 as search
@@ -166,6 +167,18 @@ def _result_to_proto(result: ToolResult) -> synth.ToolResult:
         notice=advised(result.notice),
         error=result.error,
     )
+
+
+def rounds_to_proto(rounds: Iterable[Round]) -> list[synth.PlanRound]:
+    """What was said about a plan, for the planner and the search agent."""
+    return [
+        synth.PlanRound(
+            author=synth.PlanAuthor.Value(f"PLAN_AUTHOR_{one.author}"),
+            message=one.message,
+            intent=synth.PlanIntent.Value(f"PLAN_INTENT_{one.intent or 'UNSPECIFIED'}"),
+        )
+        for one in rounds
+    ]
 
 
 def ranked_to_proto(ranked: Ranked) -> synth.EvidencePassage:

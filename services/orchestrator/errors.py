@@ -65,6 +65,60 @@ class ActionNotOffered(ServiceError):
     code, reason = StatusCode.INVALID_ARGUMENT, "ACTION_NOT_OFFERED"
 
 
+class ReviewNotFound(ServiceError):
+    """The run has no plan under review: not yet, not any more, or not for this owner."""
+
+    code, reason = StatusCode.NOT_FOUND, "REVIEW_NOT_FOUND"
+
+
+class ReviewApproved(ServiceError):
+    """The plan was approved and takes no comments any more."""
+
+    code, reason = StatusCode.FAILED_PRECONDITION, "REVIEW_APPROVED"
+
+
+class FeedbackInProgress(ServiceError):
+    """The planner is at work on a comment."""
+
+    code, reason = StatusCode.ABORTED, "FEEDBACK_IN_PROGRESS"
+
+
+class MessageRequired(ServiceError):
+    """A comment on a plan needs words."""
+
+    code, reason = StatusCode.INVALID_ARGUMENT, "MESSAGE_REQUIRED"
+
+
+class MessageTooLong(ServiceError):
+    """The comment has too many bytes."""
+
+    code, reason = StatusCode.INVALID_ARGUMENT, "MESSAGE_TOO_LONG"
+
+
+class RoundsUsed(ServiceError):
+    """The plan is definitive: it can be approved only."""
+
+    code, reason = StatusCode.FAILED_PRECONDITION, "ROUNDS_USED"
+
+
+class PlannerFailed(ServiceError):
+    """The planner gave no reply; nothing has changed. Not UNAVAILABLE, which channels repeat."""
+
+    code, reason = StatusCode.ABORTED, "PLANNER_FAILED"
+
+
+class NoPlan(ServiceError):
+    """There is nothing to approve yet."""
+
+    code, reason = StatusCode.FAILED_PRECONDITION, "NO_PLAN"
+
+
+class ApprovalNotFound(ServiceError):
+    """The run asks for no such consent."""
+
+    code, reason = StatusCode.NOT_FOUND, "APPROVAL_NOT_FOUND"
+
+
 class NotInThisState(ServiceError):
     """The run's state does not allow it; the facts say what it allows."""
 
@@ -109,6 +163,10 @@ class Stale(Exception):
 
 class HandOver(Exception):
     """The process is stopping, or the run is to pause: it is given back at a step's border."""
+
+
+class Asked(Exception):
+    """The run asks a person: it waits, and its holder has left it."""
 
 
 class PeerError(Exception):

@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from services.orchestrator.ceilings import Ceilings, Options
-from services.orchestrator.checkpoint import Question
+from services.orchestrator.ceilings import Ceilings
+from services.orchestrator.checkpoint import Choice, Question
+from services.orchestrator.options import STRATEGY, Options
 from services.orchestrator.passages import Evidence
-from services.orchestrator.run import Stage, Usage
+from services.orchestrator.plans import Plan
+from services.orchestrator.run import Stage, State, Usage
 
 SNIPPET_CHARACTERS = 240
 THOUGHT_CHARACTERS = 4_000
+# Who ends a task that ends by itself.
+SYSTEM = "system"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,8 @@ def run_started(
             "options": {
                 "max_extensions": options.max_extensions,
                 "hitl_enabled": options.hitl_enabled,
+                "strategy": f"STRATEGY_{options.strategy}",
+                "review_plan": options.review_plan,
             },
             "ceilings": {
                 "calls": ceilings.calls,
@@ -162,6 +168,42 @@ def input_requested(question: Question) -> NewEvent:
     return NewEvent(type="request_input", payload=question.payload)
 
 
+def extended_by_strategy(interrupt_id: str, now: datetime) -> NewEvent:
+    """The run's strategy granted an extension that a person would have been asked for."""
+    return NewEvent(
+        type="checkpoint_answered",
+        payload={
+            "interrupt_id": interrupt_id,
+            "action": f"DECISION_ACTION_{Choice.EXTEND_BUDGET}",
+            "answered_by": STRATEGY,
+            "answered_at": now.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        },
+    )
+
+
+def plan_drafted(plan: Plan, version: int) -> NewEvent:
+    """The planner wrote a plan or asked something."""
+    return NewEvent(
+        type="plan",
+        payload={
+            "round": plan.round,
+            "version": version,
+            "intent": f"PLAN_INTENT_{plan.intent}",
+            "text": plan.text,
+            "current_plan": plan.current_plan,
+            "model": plan.model,
+        },
+    )
+
+
+def plan_commented(plan: Plan, version: int, *, message: str, by: str) -> NewEvent:
+    """A person commented on the plan; round and version are those of the reply."""
+    return NewEvent(
+        type="plan_feedback",
+        payload={"round": plan.round, "version": version, "message": message, "by": by},
+    )
+
+
 def reranked(*, considered: int, kept: int, words_kept: int, model: str) -> NewEvent:
     """Evidence was ranked."""
     return NewEvent(
@@ -223,3 +265,8 @@ def failed(*, code: str, message: str, retryable: bool) -> NewEvent:
     return NewEvent(
         type="error", payload={"code": code, "message": message, "retryable": retryable}
     )
+
+
+def ended(state: State, *, by: str = SYSTEM) -> NewEvent:
+    """The last row of a task, which its watchers wait for."""
+    return NewEvent(type="run_state", payload={"change": f"RUN_STATE_CHANGE_{state}", "by": by})

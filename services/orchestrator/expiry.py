@@ -1,20 +1,27 @@
-"""Answers checkpoints whose time is over, found by a query: no timer is kept for a waiting run."""
+"""Decides on what nobody decided in time, found by queries: no timer is kept for a waiting run."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from typing import Protocol
 
 from services.chassis.telemetry import EventLog
 from services.orchestrator.errors import DatabaseDown
-from services.orchestrator.store.checkpoints import Checkpoints
 
 BATCH = 100
 
 log = EventLog(__name__)
 
 
+class Deadlines(Protocol):
+    """Something that waits for people, and not for ever."""
+
+    async def expire(self, *, limit: int) -> int:
+        """Decide on what is over; returns how many."""
+
+
 async def expire_regularly(
-    checkpoints: Checkpoints,
+    kinds: Sequence[Deadlines],
     stop: asyncio.Event,
     *,
     announce: Callable[[], Awaitable[None]],
@@ -23,9 +30,10 @@ async def expire_regularly(
     """Look for deadlines that have passed until the event is set."""
     while not stop.is_set():
         try:
-            while (answered := await checkpoints.expire(limit=BATCH)) > 0:
-                log.info("checkpoints_expired", checkpoints=answered)
-                await announce()
+            for kind in kinds:
+                while (decided := await kind.expire(limit=BATCH)) > 0:
+                    log.info("checkpoints_expired", checkpoints=decided)
+                    await announce()
         except DatabaseDown as error:
             log.warning("expiry_waits_for_database", cause=error.cause)
         with suppress(TimeoutError):

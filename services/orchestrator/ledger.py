@@ -16,11 +16,12 @@ from services.orchestrator.events import (
     NewEvent,
     StoredEvent,
     Told,
+    ended,
     input_requested,
     stage_entered,
 )
 from services.orchestrator.passages import Evidence
-from services.orchestrator.run import Action, ClaimedRun, Lease, Stage, Usage
+from services.orchestrator.run import Action, ClaimedRun, Lease, RunKind, Stage, Usage, target
 from services.orchestrator.store.history import Entry, PastTurn, Recorded, Step, Written, merged
 
 FIRST_PAUSE_S = 0.05
@@ -83,6 +84,8 @@ class Ledger:
         self.is_pausing = run.is_pausing
         self._steps: dict[str, Step] = dict(recorded.steps)
         self._checkpoints = recorded.checkpoints
+        # What was said about the run's plan.
+        self.rounds = recorded.rounds
         self.evidence: dict[str, Evidence] = {one.passage.id: one for one in recorded.evidence}
         self._store = store
         self._on_write = on_write
@@ -143,16 +146,19 @@ class Ledger:
         evidence: Sequence[Evidence] = (),
         usage: Usage | None = None,
         then: Stage | None = None,
+        passes: int = 0,
     ) -> None:
         """Record a finished step, in one write with what follows from it without any work.
 
-        `then` is the stage that begins with it. The write is made before new work begins, before
-        anything is waited for, and at the latest when the run ends, waits or is handed over.
+        `then` is the stage that begins with it, so many passes later. The write is made before new
+        work begins, before anything is waited for, and at the latest when the run ends, waits or is
+        handed over.
         """
         step = Step(key=key, input=input or {}, output=output, attempt=max(1, self.attempts(key)))
-        told = [*events, *([stage_entered(then, self.pass_number)] if then else [])]
+        number = self.pass_number + passes
+        told = [*events, *([stage_entered(then, number)] if then else [])]
         entry = self._entry(step=step, events=told, evidence=evidence, usage=usage)
-        self._note(replace(entry, stage=then or self.stage))
+        self._note(replace(entry, stage=then or self.stage, pass_number=number))
 
     async def finish(
         self,
@@ -163,9 +169,10 @@ class Ledger:
         output: Mapping[str, Any] | None = None,
         usage: Usage | None = None,
     ) -> None:
-        """End the run, with its last step if it has one."""
+        """End the run, with its last step if it has one; the end of a task is a row of its own."""
         step = Step(key=key, input={}, output=output or {}) if key is not None else None
-        entry = self._entry(step=step, events=events, usage=usage)
+        last = [ended(target(ending))] if self.run.kind is RunKind.TASK else []
+        entry = self._entry(step=step, events=[*events, *last], usage=usage)
         self._note(replace(entry, leaving=ending))
         await self.settle()
 
@@ -176,10 +183,11 @@ class Ledger:
         events: Sequence[NewEvent] = (),
         key: str | None = None,
         output: Mapping[str, Any] | None = None,
+        usage: Usage | None = None,
     ) -> None:
         """Stop and ask a person, with the step that led there; from now on nobody holds the run."""
         step = Step(key=key, input={}, output=output or {}) if key is not None else None
-        entry = self._entry(step=step, events=[*events, input_requested(question)])
+        entry = self._entry(step=step, events=[*events, input_requested(question)], usage=usage)
         self._note(replace(entry, leaving=Action.ASK, question=question))
         await self.settle()
 

@@ -8,12 +8,23 @@ from typing import Any, Protocol
 
 from services.chassis.errors import INTERNAL_TEXT
 from services.chassis.telemetry import EventLog
-from services.orchestrator import events, research_pass, synthesis, tool_calls, verification
+from services.orchestrator import (
+    consent,
+    events,
+    planning,
+    research_pass,
+    synthesis,
+    tool_calls,
+    verification,
+)
 from services.orchestrator.ceilings import Ceilings
+from services.orchestrator.checkpoint import Choice, Decision
+from services.orchestrator.consenting import Consenting
 from services.orchestrator.deltas import Publisher
-from services.orchestrator.errors import HandOver, PeerError
+from services.orchestrator.errors import Asked, HandOver, PeerError
 from services.orchestrator.events import Told
 from services.orchestrator.ledger import Ledger, RunStore, Standing, until_up
+from services.orchestrator.options import Options, options_from_json
 from services.orchestrator.passages import Evidence, Ranked
 from services.orchestrator.peers.rerank import Ranking
 from services.orchestrator.peers.synth import Direction, Draft
@@ -28,8 +39,8 @@ HISTORY_CHARACTERS = 1_500
 log = EventLog(__name__)
 
 
-class Mind(research_pass.Agent, synthesis.Writer, Protocol):
-    """Coordinator, search agent and writer."""
+class Mind(planning.Planner, research_pass.Agent, synthesis.Writer, Protocol):
+    """Coordinator, planner, search agent and writer."""
 
     async def converse(
         self,
@@ -74,6 +85,7 @@ class Pipeline:
         support_threshold: float,
         patience_s: float,
         checkpoint_patience: timedelta | None,
+        approval_patience: timedelta | None = None,
         on_write: Callable[[Told], None],
     ) -> None:
         self._store = store
@@ -82,6 +94,7 @@ class Pipeline:
         self._support_threshold = support_threshold
         self._patience_s = patience_s
         self._checkpoint_patience = checkpoint_patience
+        self._approval_patience = approval_patience
         self._on_write = on_write
 
     async def run(self, run: ClaimedRun, standing: Standing) -> None:
@@ -92,6 +105,8 @@ class Pipeline:
         ledger = Ledger(run, self._store, recorded, on_write=self._on_write, standing=standing)
         try:
             await self._stages(ledger)
+        except Asked:
+            return
         except HandOver:
             await ledger.settle()
             raise
@@ -107,19 +122,18 @@ class Pipeline:
         await _fail(ledger, "INTERNAL", INTERNAL_TEXT, retryable=False)
 
     async def _stages(self, ledger: Ledger) -> None:
-        direction = await self._converse(ledger)
+        options = options_from_json(ledger.run.options)
+        direction = await self._converse(ledger, options)
         if direction is None:
             return
-        question, items = direction
-        outcome = await research(
-            ledger,
-            self._peers.mind,
-            self._peers.library,
-            Errand(question=question, items=items, patience=self._checkpoint_patience),
-        )
+        question, _ = direction
+        errand = await self._agreed(ledger, options, *direction)
+        if errand is None:
+            return
+        outcome = await research(ledger, self._peers.mind, self._peers.library, errand)
         if outcome is None:
             return
-        report = outcome.report
+        report, plan = outcome.report, errand.plan
         kept = await self._rerank(ledger, question, outcome.ceilings)
         draft = await synthesis.write(
             ledger,
@@ -128,11 +142,45 @@ class Pipeline:
             question=question,
             evidence=kept,
             report=report,
+            plan=plan.text if plan else "",
             patience_s=self._patience_s,
         )
         await self._verify(ledger, draft, report)
 
-    async def _converse(self, ledger: Ledger) -> tuple[str, Sequence[Mapping[str, Any]]] | None:
+    async def _agreed(
+        self,
+        ledger: Ledger,
+        options: Options,
+        question: str,
+        items: Sequence[Mapping[str, Any]],
+    ) -> Errand | None:
+        """The search as a person wants it; None when it is not allowed, which ends the run.
+
+        Raises Asked.
+        """
+        plan = None
+        if options.review_plan:
+            patience = _review_patience(options) or self._checkpoint_patience
+            plan = await planning.reviewed_plan(
+                ledger, self._peers.mind, question=question, items=items, patience=patience
+            )
+        consenting = Consenting(ledger, options, self._approval_patience)
+        decision = await consenting.to_research()
+        if decision.choice is Choice.REJECT:
+            await _deny(ledger, decision)
+            return None
+        return Errand(
+            question=question,
+            items=items,
+            patience=self._checkpoint_patience,
+            consenting=consenting,
+            plan=plan,
+            guidance=" ".join(filter(None, (decision.guidance, decision.modified_action))),
+        )
+
+    async def _converse(
+        self, ledger: Ledger, options: Options
+    ) -> tuple[str, Sequence[Mapping[str, Any]]] | None:
         """The question for research; None after a direct answer, which ends the run."""
         key = "converse"
         if (known := ledger.output(key)) is not None:
@@ -145,16 +193,16 @@ class Pipeline:
             ]
             direction = await self._peers.mind.converse(run.prompt, history, run.active_items)
         spoken = direction.spoken
-        output = {
-            "question": direction.question,
-            "items": list(direction.active_items),
-            "model": spoken.model,
-        }
+        question, items = direction.question, direction.active_items
+        if options.needs_research and not question:
+            question, items = run.prompt, tuple(run.active_items)
+        output = {"question": question, "items": list(items), "model": spoken.model}
         usage = spoken.added_to(ledger.usage)
         thoughts = events.thought("coordinator", spoken.thought)
-        if direction.question:
-            ledger.record(key, output=output, events=thoughts, usage=usage, then=Stage.SEARCH)
-            return direction.question, direction.active_items
+        if question:
+            then = Stage.PLAN if options.review_plan else Stage.SEARCH
+            ledger.record(key, output=output, events=thoughts, usage=usage, then=then)
+            return question, items
         answer = events.answered(
             markdown=direction.answer,
             citations=(),
@@ -230,6 +278,27 @@ class Pipeline:
 async def _fail(ledger: Ledger, code: str, message: str, *, retryable: bool) -> None:
     told = events.failed(code=code, message=message, retryable=retryable)
     await ledger.finish(Action.FAIL, events=[told])
+
+
+async def _deny(ledger: Ledger, decision: Decision) -> None:
+    """End a run whose search a person does not allow; that is its answer."""
+    answer = events.answered(
+        markdown=consent.DENIED.format(reason=decision.guidance or consent.NO_REASON),
+        citations=(),
+        gaps=(),
+        has_answer=False,
+        model="",
+        usage=ledger.usage,
+        passages=0,
+        seconds=_seconds_since(ledger.run.create_time),
+    )
+    await ledger.finish(Action.COMPLETE, key="denied", events=[answer])
+
+
+def _review_patience(options: Options) -> timedelta | None:
+    """How long the request lets its plan review wait."""
+    seconds = options.review_timeout_s
+    return timedelta(seconds=seconds) if seconds else None
 
 
 def _seconds_since(start: datetime) -> float:

@@ -18,6 +18,7 @@ from services.chassis.server import serve
 from services.chassis.telemetry import EventLog
 from services.orchestrator.ceilings import Harness
 from services.orchestrator.chat_servicer import SERVICE, ChatServicer, Signals
+from services.orchestrator.consent import Consent
 from services.orchestrator.errors import DatabaseDown
 from services.orchestrator.expiry import expire_regularly
 from services.orchestrator.peers.calls import Deadlines
@@ -27,6 +28,7 @@ from services.orchestrator.peers.synth import SynthPeer
 from services.orchestrator.pipeline import Peers, Pipeline
 from services.orchestrator.relay import Relay
 from services.orchestrator.retention import forget_regularly
+from services.orchestrator.reviewing import Reviewing
 from services.orchestrator.runner import WITHDRAWAL_SUBJECT, WORK_SUBJECT, Pace, Runner
 from services.orchestrator.settings import Settings
 from services.orchestrator.store.checkpoints import Checkpoints
@@ -36,9 +38,12 @@ from services.orchestrator.store.history import History
 from services.orchestrator.store.outbox import Outbox
 from services.orchestrator.store.pausing import Pausing
 from services.orchestrator.store.retention import Ages, Retention
+from services.orchestrator.store.review_expiry import ReviewExpiry
+from services.orchestrator.store.reviews import Reviews
 from services.orchestrator.store.runs import Runs
 from services.orchestrator.store.schema import is_reachable, require_schema
 from services.orchestrator.store.sessions import Sessions
+from services.orchestrator.turns import Rules
 from zocrates.orchestrator.v1 import chat_pb2_grpc as rpc
 
 log = EventLog(__name__)
@@ -53,6 +58,8 @@ class Store:
     checkpoints: Checkpoints
     control: Control
     pausing: Pausing
+    reviews: Reviews
+    review_expiry: ReviewExpiry
     sessions: Sessions
     outbox: Outbox
     retention: Retention
@@ -68,13 +75,15 @@ class Surroundings:
     dependencies: Mapping[str, Look]
 
 
-async def run(settings: Settings, harness: Harness, stop: asyncio.Event) -> None:
+async def run(
+    settings: Settings, harness: Harness, stop: asyncio.Event, *, consent: Consent | None = None
+) -> None:
     """Serve and work until the event is set: drain calls, hand over runs, flush the relay.
 
     Raises WrongSchema.
     """
     async with surroundings(settings) as around:
-        await work(around, settings, harness, stop)
+        await work(around, settings, harness, stop, consent=consent)
 
 
 @asynccontextmanager
@@ -97,6 +106,8 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
             checkpoints=Checkpoints(database),
             control=Control(database),
             pausing=Pausing(database),
+            reviews=Reviews(database),
+            review_expiry=ReviewExpiry(database),
             sessions=Sessions(database),
             outbox=Outbox(database),
             retention=Retention(database),
@@ -118,7 +129,12 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
 
 
 async def work(
-    around: Surroundings, settings: Settings, harness: Harness, stop: asyncio.Event
+    around: Surroundings,
+    settings: Settings,
+    harness: Harness,
+    stop: asyncio.Event,
+    *,
+    consent: Consent | None = None,
 ) -> None:
     """What `run` does, with these surroundings."""
     name = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
@@ -133,12 +149,27 @@ async def work(
         checkpoint_patience=(
             timedelta(hours=settings.checkpoint_hours) if settings.checkpoint_hours else None
         ),
+        approval_patience=(
+            timedelta(seconds=settings.approval_timeout_s) if settings.approval_timeout_s else None
+        ),
         on_write=relay.tell,
     )
     runner = Runner(name, store.runs, pipeline, bus, _pace(settings))
     signals = _signals(runner, relay, bus)
+    reviewing = Reviewing(
+        store.reviews,
+        around.peers.mind,
+        deadline_s=settings.planner_deadline_s,
+        on_write=relay.wake,
+    )
+    rules = Rules(
+        harness=harness,
+        consent=consent or Consent(),
+        longest_review_s=settings.longest_review_s,
+        review_s=settings.review_timeout_s,
+    )
     chat = ChatServicer(
-        store.runs, store.sessions, store.checkpoints, store.control, harness, signals
+        store.runs, store.sessions, store.checkpoints, store.control, reviewing, rules, signals
     )
     relay_stop = asyncio.Event()
     async with asyncio.TaskGroup() as group:
@@ -146,7 +177,10 @@ async def work(
         group.create_task(forget_regularly(store.retention, stop, _ages(settings)))
         group.create_task(
             expire_regularly(
-                store.checkpoints, stop, announce=signals.work, every_s=settings.poll_s
+                (store.checkpoints, store.review_expiry),
+                stop,
+                announce=signals.decided,
+                every_s=settings.poll_s,
             )
         )
         working = group.create_task(runner.run(stop))
@@ -156,7 +190,8 @@ async def work(
             until=stop,
             dependencies=around.dependencies,
         )
-        # What the runs wrote last is published before the relay goes.
+        # What was written last is published before the relay goes.
+        await reviewing.close()
         await working
         relay_stop.set()
 
@@ -221,4 +256,8 @@ def _signals(runner: Runner, relay: Relay, bus: Bus) -> Signals:
         relay.wake()
         await hint(WITHDRAWAL_SUBJECT)
 
-    return Signals(work=work, withdrawal=withdrawal)
+    async def decided() -> None:
+        relay.wake()
+        await work()
+
+    return Signals(work=work, withdrawal=withdrawal, decided=decided)

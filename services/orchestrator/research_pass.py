@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from services.orchestrator import ceilings, events, tools, trigger
 from services.orchestrator.ceilings import Ceilings
+from services.orchestrator.consenting import Consenting
 from services.orchestrator.ledger import Ledger
 from services.orchestrator.peers.synth import NextMove
 from services.orchestrator.tool_calls import Brief, Calls, Library
@@ -47,13 +48,18 @@ class Pass:
 
 
 async def run_pass(
-    ledger: Ledger, agent: Agent, library: Library, brief: Brief, earlier: Sequence[Pass]
+    ledger: Ledger,
+    agent: Agent,
+    library: Library,
+    brief: Brief,
+    earlier: Sequence[Pass],
+    consenting: Consenting,
 ) -> Pass:
-    """Search until the pass ends; goes on where an earlier holder stopped.
+    """Search until the pass ends; goes on where an earlier holder stopped. Raises Asked.
 
     The report is for the caller to record, with what follows from it.
     """
-    loop = _Loop(ledger, agent, library, brief, earlier)
+    loop = _Loop(ledger, agent, library, brief, earlier, consenting)
     known = ledger.output(f"pass_{brief.number}/report")
     if known is not None:
         while loop.is_recorded:
@@ -86,11 +92,14 @@ class _Loop:
         library: Library,
         brief: Brief,
         earlier: Sequence[Pass],
+        consenting: Consenting,
     ) -> None:
         self._ledger = ledger
         self._agent = agent
         self._calls = Calls(ledger, library, brief)
         self._brief = brief
+        self._consenting = consenting
+        self._refused: frozenset[str] = frozenset()
         # The agent remembers earlier passes; calls, turns and words are judged by this one.
         self._earlier = [turn for one in earlier for turn in one.transcript]
         self._calls.remember_earlier(self._earlier)
@@ -114,7 +123,9 @@ class _Loop:
             async with self._ledger.working("investigate", key):
                 output = await self._ask(key)
         admitted = calls_from_json(output["calls"])
-        results = await self._calls.make(key, admitted)
+        tools_used = [call.tool for call, number in admitted if number]
+        self._refused |= await self._consenting.refused(tools_used)
+        results = await self._calls.make(key, admitted, refused=self._refused)
         calls = tuple(call for call, _ in admitted)
         self.transcript.append(TurnRecord(calls=calls, results=results))
         self.turns.append(_turn(calls, results))
@@ -130,7 +141,7 @@ class _Loop:
         move = await self._agent.investigate(self._brief, [*self._earlier, *self.transcript], left)
         calls = move.calls[:MAX_CALLS_A_TURN]
         numbers = ceilings.admit(
-            [call.tool in tools.COUNTED for call in calls],
+            [call.tool in tools.COUNTED - self._refused for call in calls],
             used=usage.calls,
             limit=limits.calls,
             words_spent=self._words_spent,

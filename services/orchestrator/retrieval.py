@@ -79,6 +79,17 @@ def charge(
     )
 
 
+def refused(call: ToolCall, *, query: str) -> ToolResult:
+    """The result of a call that a person does not allow."""
+    return ToolResult(
+        call_id=call.call_id,
+        outcome=CallOutcome.BLOCKED,
+        query=query,
+        notice=f"Blocked: the researcher does not allow {call.tool} and this call was not made.",
+        error="The call was not made.",
+    )
+
+
 def blocked(call: ToolCall, ceilings: Ceilings, *, query: str, words_spent: bool) -> ToolResult:
     """The result of a call that was not made."""
     told = block_notice(ceilings, words_spent=words_spent)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 # What this code can continue. A run written by newer code is left to a replica that knows it.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class State(StrEnum):
@@ -22,6 +22,13 @@ class State(StrEnum):
     CANCELLED = "CANCELLED"
     EXPIRED = "EXPIRED"
     REWOUND = "REWOUND"
+
+
+class RunKind(StrEnum):
+    """What a run is for: a turn of a chat, of which one is active at a time, or a task."""
+
+    CHAT = "chat"
+    TASK = "task"
 
 
 class Action(StrEnum):
@@ -167,6 +174,7 @@ class ClaimedRun:
     usage: Usage
     trace: Mapping[str, str]
     create_time: datetime
+    kind: RunKind = RunKind.CHAT
     # Whether the run shall stop before its next step.
     is_pausing: bool = False
 

@@ -9,6 +9,10 @@ from pydantic_settings import SettingsConfigDict
 
 from services.chassis.settings import ProcessSettings
 
+SECTIONS = ("search_harness", "approval")
+# What stands for a section that is left out.
+OPTIONAL: dict[str, dict[str, Any]] = {"approval": {}}
+
 
 class ConfigError(Exception):
     """The configuration file cannot be used; the message says what to change."""
@@ -46,6 +50,14 @@ class Settings(ProcessSettings):
     """A claim whose passage scores below this is unsupported."""
     checkpoint_hours: float | None = Field(default=None, gt=0)
     """How long a checkpoint waits before it is answered by the system; none: for ever."""
+    review_timeout_s: float = Field(default=900, gt=0)
+    """How long the plan of a task waits for a decision when its request does not say."""
+    longest_review_s: float = Field(default=7 * 24 * 3600, gt=0)
+    """The most that a request may let a plan wait."""
+    approval_timeout_s: float | None = Field(default=1_800, gt=0)
+    """How long a question for consent waits before it counts as refused."""
+    planner_deadline_s: float = Field(default=60, gt=0, le=80)
+    """A reply to a comment on a plan."""
     request_key_hours: int = Field(default=24, ge=1)
     step_days: int = Field(default=30, ge=1)
     """How long the steps of a completed run are kept; its evidence and answer stay."""
@@ -53,8 +65,8 @@ class Settings(ProcessSettings):
     """How long the events of a finished run can be replayed; its message stays."""
 
 
-def read_config(path: Path) -> dict[str, Any]:
-    """The file's `search_harness` section, not yet validated; raises ConfigError."""
+def read_config(path: Path) -> dict[str, dict[str, Any]]:
+    """The file's sections, not yet validated; raises ConfigError."""
     try:
         # Some editors begin a file with a byte order mark.
         content = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -67,7 +79,8 @@ def read_config(path: Path) -> dict[str, Any]:
         raise ConfigError(
             f"The configuration file {str(path)!r} cannot be read: {error}."
         ) from error
-    section = content.get("search_harness") if isinstance(content, dict) else None
-    if not isinstance(section, dict):
-        raise ConfigError(f"The configuration file {str(path)!r} has no object 'search_harness'.")
-    return section
+    sections = content if isinstance(content, dict) else {}
+    for name in SECTIONS:
+        if not isinstance(sections.setdefault(name, OPTIONAL.get(name)), dict):
+            raise ConfigError(f"The configuration file {str(path)!r} has no object {name!r}.")
+    return {name: sections[name] for name in SECTIONS}

@@ -26,6 +26,7 @@ class Writer(Protocol):
         evidence: Sequence[Ranked],
         summary: str,
         gaps: Sequence[str],
+        plan: str = "",
     ) -> AsyncGenerator[str | Draft, None]:
         """Pieces of text, and the draft at the end."""
 
@@ -38,6 +39,7 @@ async def write(
     question: str,
     evidence: Sequence[Ranked],
     report: Report,
+    plan: str,
     patience_s: float,
 ) -> Draft:
     """The draft, written once; a writer that goes away in between begins again."""
@@ -48,7 +50,7 @@ async def write(
     begun = [ledger.begin(KEY, _reset)]
 
     async def attempt() -> Draft:
-        pieces = writer.synthesize(question, evidence, report.summary, report.gaps)
+        pieces = writer.synthesize(question, evidence, report.summary, report.gaps, plan)
         async with aclosing(pieces):
             return await _streamed(ledger, publisher, pieces, begun)
 

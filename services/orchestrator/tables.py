@@ -43,8 +43,17 @@ session = Table(
     Column("owner", Text, nullable=False),
     Column("title", Text, nullable=False),
     Column("last_ordinal", Integer, nullable=False, server_default="0"),
+    # The id that the caller chose, if it did.
+    Column("external_id", Text),
     _time("create_time"),
     _time("update_time"),
+)
+Index(
+    "ix_session_external_id",
+    session.c.owner,
+    session.c.external_id,
+    unique=True,
+    postgresql_where=text("external_id IS NOT NULL"),
 )
 Index("ix_session_listing", session.c.owner, session.c.update_time.desc(), session.c.id.desc())
 
@@ -79,8 +88,13 @@ run = Table(
     Column("trace", JSONB, nullable=False),
     Column("schema_version", Integer, nullable=False),
     Column("usage", JSONB, nullable=False, server_default="{}"),
+    # What only a task has: the submitted context and the words for models, given back as they were.
+    Column("task", JSONB),
+    # Who paused or cancelled the run, when and why.
+    Column("control", JSONB, nullable=False, server_default="{}"),
     _time("create_time"),
     _time("update_time"),
+    _time("start_time", nullable=True),
     _time("finish_time", nullable=True),
     # Every step updates its run's row: room on the page keeps these updates out of the indexes.
     postgresql_with={"fillfactor": "50"},
@@ -97,6 +111,13 @@ Index(
     "ix_run_due",
     run.c.create_time,
     postgresql_where=text(f"state IN ({_states(State.QUEUED, State.RUNNING)})"),
+)
+Index(
+    "ix_run_tasks",
+    run.c.owner,
+    run.c.create_time.desc(),
+    run.c.id.desc(),
+    postgresql_where=text("kind = 'task'"),
 )
 Index("ix_run_relay", run.c.create_time, postgresql_where=text("relay_due"))
 
@@ -133,12 +154,15 @@ checkpoint = Table(
     Column("interrupt_id", Text, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("state", Text, nullable=False),
-    # Raised when a withdrawn question is asked again.
+    # Raised when a withdrawn question is asked again, and when a plan is revised.
     Column("version", Integer, nullable=False),
     # What the person sees, as its event tells it; and the standing, evidence by id.
     Column("payload", JSONB, nullable=False),
     Column("snapshot", JSONB, nullable=False),
     _time("expires_at", nullable=True),
+    # Feedback that the planner is at work on, and until when nobody else may begin.
+    Column("in_flight_token", Text),
+    _time("in_flight_until", nullable=True),
     Column("decision", JSONB),
     Column("answered_by", Text),
     _time("answered_at", nullable=True),
@@ -154,6 +178,19 @@ Index(
     "ix_checkpoint_expires_at",
     checkpoint.c.expires_at,
     postgresql_where=text("state = 'PENDING' AND expires_at IS NOT NULL"),
+)
+
+plan_round = Table(
+    "plan_round",
+    metadata,
+    Column("run_id", ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("author", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("intent", Text),
+    # Of the feedback that wrote the row.
+    Column("token", Text),
+    _time("time"),
 )
 
 event = Table(

@@ -4,7 +4,7 @@ Results that are there at the same time are written together.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ from services.orchestrator import events, retrieval, tools
 from services.orchestrator.ceilings import Ceilings, Harness
 from services.orchestrator.errors import PeerRefused
 from services.orchestrator.ledger import Ledger
+from services.orchestrator.plans import ConfirmedPlan
 from services.orchestrator.retrieval import Account, Fetched
 from services.orchestrator.tools import BadArguments, GetToc, ReadDocument, Request, SearchCorpus
 from services.orchestrator.transcript import (
@@ -54,6 +55,7 @@ class Brief:
     # What an extension pass goes on from.
     remaining_gaps: Sequence[str] = ()
     guidance: str = ""
+    plan: ConfirmedPlan | None = None
 
 
 class Calls:
@@ -72,16 +74,25 @@ class Calls:
                 if result.ok and not result.cut:
                     self._remember(call, result)
 
-    async def make(self, key: str, admitted: Admitted) -> tuple[ToolResult, ...]:
-        """The results of a turn's calls; each row follows those before it. Raises PeerError."""
+    async def make(
+        self, key: str, admitted: Admitted, *, refused: Container[str] = ()
+    ) -> tuple[ToolResult, ...]:
+        """The results of a turn's calls; each row follows those before it. Raises PeerError.
+
+        `refused` are the tools that a person does not allow.
+        """
         results: list[ToolResult] = []
         try:
             async with asyncio.TaskGroup() as group:
-                fetches = self._start(group, key, admitted)
+                allowed = [(call, 0 if call.tool in refused else n) for call, n in admitted]
+                fetches = self._start(group, key, allowed)
                 for place, (call, number) in enumerate(admitted):
                     call_key = f"{key}/call_{place}"
                     known = self._ledger.output(call_key)
-                    if known is None:
+                    if known is None and call.tool in refused:
+                        result = retrieval.refused(call, query=_query(call))
+                        self._record(call_key, call, result)
+                    elif known is None:
                         fetched = await self._arrived(fetches.get(place))
                         result = self._result(call, number, call_key, fetched)
                         self._record(call_key, call, result)

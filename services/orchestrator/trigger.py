@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from services.orchestrator.ceilings import Ceilings, Options
+from services.orchestrator.ceilings import Ceilings
+from services.orchestrator.options import Options
 from services.orchestrator.tools import Conclude, RequestExtension
 
 IDLE_TURNS = 2
@@ -193,7 +194,8 @@ def _unique(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def checkpoint(last: Report, options: Options, *, extensions_used: int) -> Trigger | None:
-    """What the run stops for after a pass; None: straight on to rerank."""
-    if not options.hitl_enabled or extensions_used >= options.max_extensions or not last.gaps:
+    """Why an extension is to be decided on after a pass; None: straight on to rerank."""
+    may_extend = options.hitl_enabled or options.extends_itself
+    if not may_extend or extensions_used >= options.max_extensions or not last.gaps:
         return None
     return Trigger.AGENT if last.asked else Trigger.GAPS

@@ -209,9 +209,11 @@ class ScriptedSynth(synth_rpc.SynthServiceServicer):
     # Held after the first delta until set.
     writing_gate: asyncio.Event | None = None
     asking_gate: asyncio.Event | None = None
+    planning_gate: asyncio.Event | None = None
     # How many calls were ended by their caller while they were held.
     cancelled: int = 0
     conversations: list[synth.ConverseRequest] = field(default_factory=list)
+    plans: list[synth.DraftPlanRequest] = field(default_factory=list)
     investigations: list[synth.InvestigateRequest] = field(default_factory=list)
     syntheses: list[synth.SynthesizeRequest] = field(default_factory=list)
 
@@ -230,6 +232,26 @@ class ScriptedSynth(synth_rpc.SynthServiceServicer):
             result.research.active_items.extend(request.active_items)
         yield synth.ConverseResponse(thought="Considering.")
         yield synth.ConverseResponse(result=result)
+
+    async def DraftPlan(
+        self, request: synth.DraftPlanRequest, context: Context
+    ) -> AsyncIterator[synth.DraftPlanResponse]:
+        self.plans.append(request)
+        self._raise_next("DraftPlan")
+        if self.planning_gate is not None:
+            await self.planning_gate.wait()
+        # A comment, or without any the question, that ends so is asked back.
+        said = request.rounds[-1].message if request.rounds else request.question
+        asks = said.endswith("Hm?") and not request.definitive
+        number = 1 + sum(one.author == synth.PLAN_AUTHOR_PERSON for one in request.rounds)
+        yield synth.DraftPlanResponse(
+            result=synth.DraftPlanResult(
+                message=f"Which one? ({number})" if asks else f"1. Look for it. (plan {number})",
+                intent=synth.PLAN_INTENT_FEEDBACK if asks else synth.PLAN_INTENT_READY,
+                usage=synth.TokenUsage(input_tokens=11, output_tokens=13),
+                model="scripted",
+            )
+        )
 
     async def Investigate(
         self, request: synth.InvestigateRequest, context: Context

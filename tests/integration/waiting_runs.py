@@ -6,8 +6,9 @@ from datetime import datetime
 from sqlalchemy import text
 
 from services.orchestrator import checkpoint, events
-from services.orchestrator.ceilings import Harness, Options
+from services.orchestrator.ceilings import Harness
 from services.orchestrator.checkpoint import Progress
+from services.orchestrator.options import Options
 from services.orchestrator.run import Action, ClaimedRun, Stage, Usage
 from services.orchestrator.store.control import Control, Target
 from services.orchestrator.store.database import Database

@@ -10,8 +10,16 @@ from services.orchestrator.ceilings import Ceilings
 from services.orchestrator.passages import Document, Evidence, Item, PageSpan, Passage, Ranked
 from services.orchestrator.peers.rerank import Judgement, Ranking
 from services.orchestrator.peers.search import QuoteMatch
-from services.orchestrator.peers.synth import Direction, Draft, DraftCitation, NextMove, Spoken
+from services.orchestrator.peers.synth import (
+    Direction,
+    Draft,
+    DraftCitation,
+    NextMove,
+    PlanReply,
+    Spoken,
+)
 from services.orchestrator.pipeline import Peers
+from services.orchestrator.plans import Reply, Round
 from services.orchestrator.tool_calls import Brief
 from services.orchestrator.tools import GetToc, ReadDocument, SearchCorpus
 from services.orchestrator.transcript import Hit, Section, ToolCall, TurnRecord
@@ -98,6 +106,18 @@ class _Mind:
         await self._desk.ask("converse", history)
         return Direction(spoken=SPOKEN, answer="", question=prompt, active_items=())
 
+    async def draft_plan(
+        self,
+        question: str,
+        items: Sequence[Mapping[str, Any]],
+        *,
+        conversation: Sequence[Round] = (),
+        current_plan: str = "",
+        definitive: bool = False,
+    ) -> PlanReply:
+        reply: Reply = await self._desk.ask("plan", conversation)
+        return PlanReply(spoken=SPOKEN, reply=reply)
+
     async def investigate(
         self, brief: Brief, transcript: Sequence[TurnRecord], left: Ceilings
     ) -> NextMove:
@@ -105,7 +125,12 @@ class _Mind:
         return reply
 
     async def synthesize(
-        self, question: str, evidence: Sequence[Ranked], summary: str, gaps: Sequence[str]
+        self,
+        question: str,
+        evidence: Sequence[Ranked],
+        summary: str,
+        gaps: Sequence[str],
+        plan: str = "",
     ) -> AsyncGenerator[str | Draft, None]:
         yield "The library"
         await self._desk.ask("synthesize", evidence)

@@ -12,11 +12,9 @@ from services.orchestrator.ceilings import (
     BadNumber,
     Ceilings,
     Harness,
-    Options,
     admit,
     advised,
     block_notice,
-    clamp,
     harness_from,
     notice,
     sentences_that_fit,
@@ -39,7 +37,7 @@ def test_each_extension_raises_all_three_ceilings(
 
 
 def test_the_shipped_configuration_is_the_default() -> None:
-    assert harness_from(read_config(ROOT / "zocrates_config.json")) == Harness()
+    assert harness_from(read_config(ROOT / "zocrates_config.json")["search_harness"]) == Harness()
 
 
 @pytest.mark.parametrize(
@@ -91,34 +89,13 @@ def test_an_unusable_configuration_file_is_named(
     assert str(caught.value).endswith(".")
 
 
-def test_only_the_harness_is_read_from_the_file(tmp_path: Path) -> None:
+def test_sections_that_are_not_the_orchestrator_s_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
-    content = json.dumps({"search_harness": {"max_extensions": 1}, "approval": {}})
+    content = json.dumps({"search_harness": {"max_extensions": 1}, "others": []})
     path.write_text(content, encoding="utf-8-sig")
-    assert harness_from(read_config(path)).max_extensions == 1
-
-
-@pytest.mark.parametrize(
-    ("asked", "hitl", "applied", "warned"),
-    [
-        (None, None, Options(max_extensions=2, hitl_enabled=True), 0),
-        (1, False, Options(max_extensions=1, hitl_enabled=False), 0),
-        (2, True, Options(max_extensions=2, hitl_enabled=True), 0),
-        (9, True, Options(max_extensions=2, hitl_enabled=True), 1),
-    ],
-)
-def test_a_request_may_lower_options_and_a_clamp_is_told(
-    asked: int | None, hitl: bool | None, applied: Options, warned: int
-) -> None:
-    options, warnings = clamp(Harness(), max_extensions=asked, hitl_enabled=hitl)
-    assert options == applied
-    assert len(warnings) == warned
-
-
-def test_checkpoints_that_are_off_cannot_be_switched_on_by_a_request() -> None:
-    options, warnings = clamp(Harness(hitl_enabled=False), max_extensions=None, hitl_enabled=True)
-    assert not options.hitl_enabled
-    assert len(warnings) == 1
+    sections = read_config(path)
+    assert harness_from(sections["search_harness"]).max_extensions == 1
+    assert sections.keys() == {"search_harness", "approval"}
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import pytest
 from google.protobuf.json_format import ParseDict
 
 from services.orchestrator import checkpoint
-from services.orchestrator.ceilings import Harness, Options
+from services.orchestrator.ceilings import Harness
 from services.orchestrator.checkpoint import Choice, Kind, Progress, Question
+from services.orchestrator.options import Options
 from services.orchestrator.passages import Document, Evidence, Item, Passage
 from services.orchestrator.run import Usage
 from services.orchestrator.trigger import Ending, Report, Trigger
@@ -108,12 +109,19 @@ def test_evidence_is_kept_by_reference() -> None:
 
 
 def test_every_kind_offers_what_the_system_answers_and_says_so() -> None:
-    assert set(checkpoint.OFFERED) == set(checkpoint.DEFAULTS) == set(Kind)
+    assert set(checkpoint.OFFERED) == set(Kind)
+    # A plan that nobody decides on ends its run instead.
+    assert set(checkpoint.DEFAULTS) == set(Kind) - {Kind.PLAN_REVIEW}
     for kind, choices in checkpoint.OFFERED.items():
-        assert checkpoint.DEFAULTS[kind] in choices
+        assert checkpoint.DEFAULTS.get(kind, choices[0]) in choices
         schema = json.loads(checkpoint.response_schema(kind))
         assert schema["properties"]["action"]["enum"] == [choice.lower() for choice in choices]
-        assert schema["properties"]["guidance"]["maxLength"] == checkpoint.MAX_GUIDANCE
+        words = {"action", "message" if kind is Kind.PLAN_REVIEW else "guidance"}
+        assert schema["properties"].keys() == words
+        assert schema["properties"].get("guidance", {}).get("maxLength") in (
+            None,
+            checkpoint.MAX_GUIDANCE,
+        )
 
 
 def test_choices_have_the_names_of_the_wire() -> None:

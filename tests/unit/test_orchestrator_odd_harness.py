@@ -8,12 +8,11 @@ import pytest
 from services.orchestrator.ceilings import (
     Ceilings,
     Harness,
-    Options,
     admit,
-    clamp,
     harness_from,
     notice,
 )
+from services.orchestrator.options import Options, ReviewTimes, Wishes, clamp
 from services.orchestrator.trigger import (
     CallOutcome,
     CallRecord,
@@ -33,6 +32,7 @@ GAPS = Report(
     ending=Ending.CONCLUDED,
     asked=True,
 )
+TIMES = ReviewTimes(longest_s=60, default_s=None)
 NEW = Turn(calls=(CallRecord(outcome=CallOutcome.NEW),))
 
 
@@ -55,7 +55,7 @@ def told(call_number: int, words: int, limits: Ceilings, ratio: float = 0.8) -> 
     ],
 )
 def test_a_configuration_without_extensions_never_asks(numbers: dict[str, Any]) -> None:
-    options, warnings = clamp(harness_from(numbers), max_extensions=None, hitl_enabled=None)
+    options, warnings = clamp(harness_from(numbers), Wishes(), TIMES)
     assert checkpoint(GAPS, options, extensions_used=0) is None
     # Nobody asked for more than there is, so there is nothing to tell.
     assert warnings == ()
@@ -80,16 +80,15 @@ def test_a_configuration_without_extensions_never_asks(numbers: dict[str, Any]) 
 def test_what_a_request_may_not_raise_is_lowered_and_told(
     numbers: dict[str, Any], asked: dict[str, Any], applied: tuple[int, bool], says: list[str]
 ) -> None:
-    wishes = {"max_extensions": None, "hitl_enabled": None, **asked}
-    options, warnings = clamp(harness_from(numbers), **wishes)
+    options, clamps = clamp(harness_from(numbers), Wishes(**asked), TIMES)
     assert options == Options(max_extensions=applied[0], hitl_enabled=applied[1])
-    assert len(warnings) == len(says)
-    assert all(text in warning for text, warning in zip(says, warnings, strict=True))
+    assert len(clamps) == len(says)
+    assert all(text in one.message for text, one in zip(says, clamps, strict=True))
 
 
 @pytest.mark.parametrize("extensions", [0, 1, 3, 10])
 def test_the_last_extension_is_a_hard_stop_whatever_the_number(extensions: int) -> None:
-    options, _ = clamp(Harness(max_extensions=extensions), max_extensions=None, hitl_enabled=None)
+    options, _ = clamp(Harness(max_extensions=extensions), Wishes(), TIMES)
     asked = [
         used for used in range(extensions + 2) if checkpoint(GAPS, options, extensions_used=used)
     ]

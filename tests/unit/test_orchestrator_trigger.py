@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from services.orchestrator.ceilings import Ceilings, Options
+from services.orchestrator.ceilings import Ceilings
+from services.orchestrator.options import Options
 from services.orchestrator.tools import Conclude, RequestExtension
 from services.orchestrator.trigger import (
     CallOutcome,

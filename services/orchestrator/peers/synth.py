@@ -14,11 +14,13 @@ from services.orchestrator.convert import (
     items_from_proto,
     items_to_proto,
     ranked_to_proto,
+    rounds_to_proto,
     turn_to_proto,
 )
 from services.orchestrator.errors import PeerRefused
 from services.orchestrator.passages import Ranked
 from services.orchestrator.peers.calls import Deadlines, patiently, stream
+from services.orchestrator.plans import ConfirmedPlan, Intent, Reply, Round
 from services.orchestrator.run import Usage
 from services.orchestrator.tools import TOOLS
 from services.orchestrator.transcript import ToolCall, TurnRecord
@@ -62,6 +64,14 @@ class Direction:
     active_items: tuple[Item, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanReply:
+    """The planner's next message."""
+
+    spoken: Spoken
+    reply: Reply
+
+
 class Task(Protocol):
     """What a pass is about."""
 
@@ -84,6 +94,10 @@ class Task(Protocol):
     @property
     def guidance(self) -> str:
         """The person's steering."""
+
+    @property
+    def plan(self) -> ConfirmedPlan | None:
+        """What the person approved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +172,8 @@ class SynthPeer:
             active_items=items_to_proto(brief.items),
             remaining_gaps=brief.remaining_gaps,
             guidance=brief.guidance,
+            confirmed_plan=brief.plan.text if brief.plan else "",
+            review_conversation=rounds_to_proto(brief.plan.conversation) if brief.plan else (),
         )
         # `pass` is a keyword of the language.
         setattr(request, "pass", brief.number)
@@ -168,12 +184,44 @@ class SynthPeer:
             text=result.text,
         )
 
+    async def draft_plan(
+        self,
+        question: str,
+        items: Sequence[Item],
+        *,
+        conversation: Sequence[Round] = (),
+        current_plan: str = "",
+        definitive: bool = False,
+    ) -> PlanReply:
+        """The planner's first plan, or its reply to what was said last."""
+        request = pb.DraftPlanRequest(
+            question=question,
+            active_items=items_to_proto(items),
+            rounds=rounds_to_proto(conversation),
+            current_plan=current_plan,
+            definitive=definitive,
+        )
+        result, thought = await self._finished(self._stub.DraftPlan, request)
+        message = result.message.strip()
+        if not message:
+            raise _unfinished()
+        is_ready = result.intent == pb.PLAN_INTENT_READY
+        return PlanReply(
+            spoken=_spoken(result, thought),
+            reply=Reply(
+                message=message,
+                intent=Intent.READY if is_ready else Intent.FEEDBACK,
+                model=result.model,
+            ),
+        )
+
     async def synthesize(
         self,
         question: str,
         evidence: Sequence[Ranked],
         summary: str,
         gaps: Sequence[str],
+        plan: str = "",
     ) -> AsyncGenerator[str | Draft, None]:
         """One attempt at the answer: pieces of its text, and the draft at the end."""
         request = pb.SynthesizeRequest(
@@ -181,6 +229,7 @@ class SynthPeer:
             evidence=[ranked_to_proto(one) for one in evidence],
             covered_summary=summary,
             gaps=gaps,
+            confirmed_plan=plan,
         )
         thoughts: list[str] = []
         draft = None

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from asyncpg import UniqueViolationError
@@ -13,34 +12,17 @@ from services.orchestrator import checkpoint, passages
 from services.orchestrator import run as states
 from services.orchestrator.checkpoint import CheckpointState, Choice
 from services.orchestrator.errors import (
-    ActionNotOffered,
-    CheckpointExpired,
     NoPendingCheckpoint,
-    StaleInterrupt,
     UnknownRun,
-    VersionConflict,
 )
 from services.orchestrator.passages import Passage
 from services.orchestrator.run import Action, Stage
 from services.orchestrator.store import request_keys
-from services.orchestrator.store.database import Database, Transaction
+from services.orchestrator.store.answers import Answer
+from services.orchestrator.store.database import Database, as_json
 from services.orchestrator.store.pausing import PAUSED_BY_OWNER
+from services.orchestrator.store.refusals import refusal
 from services.orchestrator.store.request_keys import Request
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """A validated decision; no choice stands for one that this code does not know."""
-
-    owner: str
-    session_id: str
-    run_id: str
-    interrupt_id: str
-    choice: Choice | None
-    guidance: str
-    expected_version: int | None
-    idempotency_key: str
-    body_hash: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +50,14 @@ ANSWER = f"""
             state = :checkpoint_state, answered_by = :by, answered_at = clock_timestamp(),
             decision = jsonb_build_object('choice', CAST(:choice AS text),
                                           'guidance', CAST(:guidance AS text))
+                       || CAST(:told AS jsonb)
         FROM held
         WHERE checkpoint.run_id = held.id AND checkpoint.interrupt_id = held.interrupt_id
           AND checkpoint.state = 'PENDING' AND checkpoint.kind = ANY(:kinds)
           AND (CAST(:version AS int) IS NULL OR checkpoint.version = CAST(:version AS int))
           AND COALESCE(expires_at <= clock_timestamp(), false) = :is_over
+          AND COALESCE(in_flight_until <= clock_timestamp(), true)
+          AND COALESCE(payload #>> '{{plan,current_plan}}', :choice) <> ''
         RETURNING run_id, checkpoint.interrupt_id, answered_at, held.is_pausing
     ), moved AS (
         UPDATE run SET
@@ -91,7 +76,8 @@ ANSWER = f"""
                    'answered_by', CAST(:by AS text), 'answered_at',
                    to_char(answered_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
                ) || CASE WHEN :guidance = '' THEN '{{}}'
-                         ELSE jsonb_build_object('guidance', CAST(:guidance AS text)) END,
+                         ELSE jsonb_build_object('guidance', CAST(:guidance AS text)) END
+                 || CAST(:told AS jsonb),
                clock_timestamp()
         FROM moved
         UNION ALL
@@ -129,13 +115,6 @@ EXPIRE = text(f"""
     ) {ANSWER}
     SELECT id FROM moved
 """)
-STANDING = text("""
-    SELECT run.state AS run_state, checkpoint.state, checkpoint.version, decision, checkpoint.kind,
-           answered_by, answered_at, expires_at <= clock_timestamp() AS is_over
-    FROM run LEFT JOIN checkpoint
-      ON checkpoint.run_id = run.id AND checkpoint.interrupt_id = :interrupt_id
-    WHERE run.id = :run_id AND session_id = :session_id AND owner = :owner
-""")
 PENDING = text("""
     SELECT run.state, payload, snapshot
     FROM run LEFT JOIN checkpoint ON checkpoint.run_id = run.id AND checkpoint.state = 'PENDING'
@@ -157,7 +136,7 @@ class Checkpoints:
         """Answer a checkpoint, once.
 
         Raises UnknownRun, StaleInterrupt, VersionConflict, CheckpointExpired, ActionNotOffered,
-        IdempotencyMismatch.
+        IdempotencyMismatch; of a plan also FeedbackInProgress, NoPlan.
         """
         request = Request(
             owner=answer.owner,
@@ -165,12 +144,14 @@ class Checkpoints:
             key=answer.idempotency_key,
             body_hash=answer.body_hash,
         )
+        told = {"modified_action": answer.modified_action, "approved_by": answer.approved_by}
         parameters = {
             **_answering(answer.choice, answer.guidance, answer.owner),
+            "told": as_json({name: value for name, value in told.items() if value}),
             "checkpoint_state": CheckpointState.ANSWERED,
             "is_over": False,
             "version": answer.expected_version,
-            **_names(answer),
+            **answer.names,
             **request.place,
             "body_hash": request.body_hash,
         }
@@ -180,8 +161,13 @@ class Checkpoints:
         async with self._database.transaction() as connection:
             known = await request_keys.find(connection, request)
             if known is None:
-                raise await _refusal(connection, answer)
+                raise await refusal(connection, answer)
         return Decided(after_sequence=known.reply["after_sequence"], replayed=True)
+
+    async def refusal(self, answer: Answer) -> Exception:
+        """Why a decision cannot be taken now."""
+        async with self._database.transaction() as connection:
+            return await refusal(connection, answer)
 
     async def expire(self, *, limit: int) -> int:
         """Answer checkpoints whose time is over; returns how many."""
@@ -190,7 +176,8 @@ class Checkpoints:
             rows = await self._database.fetch(
                 EXPIRE,
                 {
-                    **_answering(choice, "", checkpoint.EXPIRY),
+                    **_answering(choice, checkpoint.EXPIRED_GUIDANCE[kind], checkpoint.EXPIRY),
+                    "told": "{}",
                     "kinds": [kind],
                     "checkpoint_state": CheckpointState.EXPIRED,
                     "is_over": True,
@@ -223,19 +210,10 @@ class Checkpoints:
         )
 
 
-def _names(answer: Answer) -> dict[str, str]:
-    return {
-        "owner": answer.owner,
-        "session_id": answer.session_id,
-        "run_id": answer.run_id,
-        "interrupt_id": answer.interrupt_id,
-    }
-
-
 def _answering(choice: Choice | None, guidance: str, by: str) -> dict[str, Any]:
     """What both ways of answering write; an unknown choice is offered by no kind, so never wins."""
     extends = choice is Choice.EXTEND_BUDGET
-    stage = Stage.SEARCH if extends else Stage.RERANK
+    stage = Stage.RERANK if choice is Choice.SYNTHESIZE else Stage.SEARCH
     return {
         "choice": choice or "",
         "guidance": guidance,
@@ -249,53 +227,3 @@ def _answering(choice: Choice | None, guidance: str, by: str) -> dict[str, Any]:
         "stage_name": f"STAGE_{stage.name}",
         "passes": int(extends),
     }
-
-
-async def _refusal(connection: Transaction, answer: Answer) -> Exception:
-    """Why a decision did nothing, with what was decided before, by whom and when."""
-    now = (await connection.execute(STANDING, _names(answer))).first()
-    name = answer.interrupt_id
-    if now is None:
-        return UnknownRun(f"There is no run {answer.run_id!r} in session {answer.session_id!r}.")
-    if now.state == CheckpointState.EXPIRED or (
-        now.state == CheckpointState.PENDING and now.is_over
-    ):
-        return CheckpointExpired(f"The time to answer {name!r} is over.", **_decided(now))
-    if now.state != CheckpointState.PENDING:
-        return _stale(answer, now)
-    # A kind of newer code offers nothing that this one could take.
-    offered = checkpoint.OFFERED.get(now.kind, ())
-    if answer.choice not in offered:
-        known = ", ".join(one.lower() for one in offered) or "nothing that is known here"
-        return ActionNotOffered(f"{name!r} cannot be answered so; it offers {known}.")
-    return VersionConflict(
-        f"{name!r} has version {now.version}, not {answer.expected_version}; look at it again.",
-        version=now.version,
-    )
-
-
-def _stale(answer: Answer, now: Any) -> StaleInterrupt:  # a row of STANDING
-    name, run_state = answer.interrupt_id, now.run_state
-    if now.state is None:
-        message = f"Run {answer.run_id!r} does not wait for {name!r}; it is {run_state}."
-        return StaleInterrupt(message, state=run_state, run_state=run_state)
-    facts = _decided(now)
-    if now.state == CheckpointState.WITHDRAWN:
-        what = f"{name!r} was withdrawn by {now.answered_by!r}"
-    else:
-        what = f"{name!r} is answered: {now.answered_by!r} chose {facts['action']}"
-    message = f"{what} at {facts['answered_at']}; the run is {run_state}."
-    return StaleInterrupt(message, state=now.state, run_state=run_state, **facts)
-
-
-def _decided(now: Any) -> dict[str, object]:  # a row of STANDING
-    """What was decided, by whom and when; nothing while nothing was."""
-    facts: dict[str, object] = {}
-    if now.decision:
-        facts["action"] = now.decision["choice"].lower()
-    if now.answered_by:
-        answered_at: datetime = now.answered_at
-        # As the event of the answer has it.
-        when = answered_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-        facts |= {"answered_by": now.answered_by, "answered_at": when}
-    return facts

@@ -12,6 +12,7 @@ from services.orchestrator.checkpoint import CheckpointState, Choice, Decision, 
 from services.orchestrator.errors import Stale
 from services.orchestrator.events import NewEvent
 from services.orchestrator.passages import Evidence
+from services.orchestrator.plans import Author, Intent, Round, plan_from_json
 from services.orchestrator.run import Action, Lease, Stage, State, Usage
 from services.orchestrator.store.database import Database, as_json
 
@@ -74,6 +75,8 @@ class Recorded:
     evidence: Sequence[Evidence] = ()
     # Checkpoints by interrupt id.
     checkpoints: Mapping[str, Known] = field(default_factory=dict)
+    # What was said about the run's plan, oldest first.
+    rounds: Sequence[Round] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +140,14 @@ RECORD = text("""
             snapshot = excluded.snapshot, expires_at = excluded.expires_at,
             answered_by = NULL, answered_at = NULL
         WHERE checkpoint.state = 'WITHDRAWN'
+    ), opened AS (
+        -- The conversation about a plan begins with it, and goes on where it was withdrawn.
+        INSERT INTO plan_round (run_id, number, author, message, intent, time)
+        SELECT :run_id, 1, 'PLANNER', one.payload #>> '{plan,text}',
+               replace(one.payload #>> '{plan,intent}', 'PLAN_INTENT_', ''), moved.update_time
+        FROM moved, jsonb_to_recordset(CAST(:questions AS jsonb)) AS one(kind text, payload jsonb)
+        WHERE one.kind = 'PLAN_REVIEW'
+        ON CONFLICT DO NOTHING
     ), told AS (
         INSERT INTO event (run_id, sequence, type, payload, time)
         SELECT :run_id,
@@ -162,8 +173,11 @@ LOAD = text("""
            (SELECT json_agg(json_build_array(passage_id, text, passage, words, rank, similarity,
                                              step_key) ORDER BY ordinal)
             FROM evidence WHERE run_id = :run_id) AS evidence,
-           (SELECT json_agg(json_build_array(interrupt_id, state, version, decision))
-            FROM checkpoint WHERE run_id = :run_id) AS checkpoints
+           (SELECT json_agg(json_build_array(interrupt_id, state, version, decision,
+                                             payload -> 'plan'))
+            FROM checkpoint WHERE run_id = :run_id) AS checkpoints,
+           (SELECT json_agg(json_build_array(author, message, intent) ORDER BY number)
+            FROM plan_round WHERE run_id = :run_id) AS rounds
 """)
 CONVERSATION = text("""
     SELECT run.prompt, answer.payload
@@ -254,9 +268,18 @@ class History:
                     state=CheckpointState(state),
                     version=version,
                     decision=decision_from_json(decision) if decision else None,
+                    plan=plan_from_json(plan) if plan else None,
                 )
-                for name, state, version, decision in row.checkpoints or ()
+                for name, state, version, decision, plan in row.checkpoints or ()
             },
+            rounds=[
+                Round(
+                    author=Author(author),
+                    message=message,
+                    intent=Intent(intent) if intent else None,
+                )
+                for author, message, intent in row.rounds or ()
+            ],
         )
 
     async def conversation(self, session_id: str, before: int, *, turns: int) -> list[PastTurn]:
@@ -330,7 +353,11 @@ def _question(question: Question) -> dict[str, Any]:
 
 def decision_from_json(data: Mapping[str, Any]) -> Decision:
     """The decision as its checkpoint holds it."""
-    return Decision(choice=Choice(data["choice"]), guidance=data["guidance"])
+    return Decision(
+        choice=Choice(data["choice"]),
+        guidance=data["guidance"],
+        modified_action=data.get("modified_action", ""),
+    )
 
 
 def _row(evidence: Evidence, ordinal: int) -> dict[str, Any]:

@@ -12,7 +12,16 @@ from sqlalchemy import text
 from services.orchestrator import run as states
 from services.orchestrator.errors import PendingCheckpoint, RunActive, UnknownSession
 from services.orchestrator.events import NewEvent
-from services.orchestrator.run import ACTIVE, Action, ClaimedRun, Lease, Stage, State, Usage
+from services.orchestrator.run import (
+    ACTIVE,
+    Action,
+    ClaimedRun,
+    Lease,
+    RunKind,
+    Stage,
+    State,
+    Usage,
+)
 from services.orchestrator.store import request_keys
 from services.orchestrator.store.database import Database, Rows, Transaction, as_json
 from services.orchestrator.store.pausing import PAUSED_BY_OWNER
@@ -37,6 +46,9 @@ class Turn:
     events: Sequence[NewEvent]
     idempotency_key: str
     body_hash: str
+    kind: RunKind = RunKind.CHAT
+    # What only a task has, given back as it was.
+    task: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +70,12 @@ ACTIVE_RUN = text("""
 BEGIN = """
     , begun AS (
         INSERT INTO run (id, session_id, ordinal, kind, owner, prompt, active_items, scope,
-                         options, ceilings, state, stage, last_sequence, trace, schema_version)
-        SELECT :id, :session_id, last_ordinal, 'chat', :owner, :prompt,
+                         options, ceilings, state, stage, last_sequence, trace, schema_version,
+                         task)
+        SELECT :id, :session_id, last_ordinal, :kind, :owner, :prompt,
                CAST(:active_items AS jsonb), CAST(:scope AS jsonb), CAST(:options AS jsonb),
                CAST(:ceilings AS jsonb), :state, :stage, jsonb_array_length(CAST(:events AS jsonb)),
-               CAST(:trace AS jsonb), :schema_version
+               CAST(:trace AS jsonb), :schema_version, CAST(:task AS jsonb)
         FROM numbered RETURNING id
     ), kept AS (
         INSERT INTO request_key (owner, route, key, body_hash, run_id, reply)
@@ -98,10 +111,10 @@ CLAIM = text("""
     )
     UPDATE run SET state = :running, lease_owner = :owner, lease_epoch = lease_epoch + 1,
                    lease_until = clock_timestamp() + make_interval(secs => :lease_s),
-                   version = version + 1
+                   version = version + 1, start_time = COALESCE(start_time, clock_timestamp())
     FROM due WHERE run.id = due.id
     RETURNING run.id, session_id, ordinal, prompt, active_items, scope, options, ceilings, stage,
-              pass, lease_epoch, last_sequence, usage, trace, create_time, is_pausing
+              pass, lease_epoch, last_sequence, usage, trace, create_time, is_pausing, kind
 """)
 RENEW = text("""
     UPDATE run SET lease_until = clock_timestamp() + make_interval(secs => :lease_s)
@@ -152,14 +165,14 @@ class Runs:
         if not turn.session_id:
             session_id = uuid4().hex
             with suppress(UniqueViolationError):
-                await self._database.fetch(NEW_SESSION, _new(turn, session_id, run_id, request))
+                await self._database.fetch(NEW_SESSION, new_run(turn, session_id, run_id, request))
                 return Started(session_id=session_id, run_id=run_id, replayed=False)
         async with self._database.transaction() as connection:
             if (known := await request_keys.take(connection, request, run_id)) is not None:
                 return Started(session_id=known.session_id, run_id=known.run_id, replayed=True)
             await _require_idle(connection, turn)
             # The key is taken already.
-            parameters = _new(turn, turn.session_id, run_id, replace(request, key=""))
+            parameters = new_run(turn, turn.session_id, run_id, replace(request, key=""))
             await connection.execute(NEW_RUN, parameters)
         return Started(session_id=turn.session_id, run_id=run_id, replayed=False)
 
@@ -228,8 +241,11 @@ def title_of(prompt: str) -> str:
     return f"{cut[:at] if at > 0 else cut}…"
 
 
-def _new(turn: Turn, session_id: str, run_id: str, request: Request) -> dict[str, Any]:
+def new_run(turn: Turn, session_id: str, run_id: str, request: Request) -> dict[str, Any]:
+    """The parameters of a statement that begins a run."""
     return {
+        "kind": turn.kind,
+        "task": as_json(turn.task) if turn.task is not None else None,
         "id": run_id,
         "session_id": session_id,
         "title": title_of(turn.prompt),
@@ -290,4 +306,5 @@ def _claimed(row: Any) -> ClaimedRun:  # a row of CLAIM: its columns have no sta
         trace=row.trace,
         create_time=row.create_time,
         is_pausing=row.is_pausing,
+        kind=RunKind(row.kind),
     )
