@@ -17,6 +17,7 @@ import pytest
 APP = Path(__file__).resolve().parent / "fakes" / "zotero_app" / "application.ini"
 FIREFOXES = "ZOCRATES_FIREFOXES"
 START_S = 60
+QUIT_S = 10
 PATIENCE_S = 30
 
 
@@ -76,6 +77,12 @@ class ZoteroApp:
         # In one step: the pane may draw a button anew between two.
         await self.holds(f"Stage.clicked({json.dumps(label)})")
 
+    async def ask(self, question: str) -> None:
+        """Write a question into the pane's composer and send it."""
+        await self.holds("Stage.frame?.querySelector('#prompt')")
+        await self.run(f"Stage.write('#prompt', {json.dumps(question)})")
+        await self.click("Ask")
+
     async def picture(self, path: Path) -> None:
         """Keep a picture of the main window."""
         await self.run(f"await Stage.picture({json.dumps(str(path))})")
@@ -112,10 +119,14 @@ async def zotero_app(
             app = await connected
         yield app
     finally:
-        process.kill()
-        await process.wait()
         if connected.done():
             await connected.result().close()
+        # It quits by itself then, and keeps its preferences; the clock is for one that hangs.
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), QUIT_S)
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
         server.close()
 
 

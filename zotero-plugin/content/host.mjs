@@ -13,6 +13,8 @@ export function createHost(env, window, { address, settings, selection, base, on
 		kind: 'zotero',
 		locales: [...Services.locale.appLocalesAsBCP47],
 		localeBase: `${base}page/locale/`,
+		/** In pixels, as it is set for Zotero's window. */
+		fontSize: parseFloat(window.getComputedStyle(window.document.documentElement).fontSize),
 		address: () => address.current(),
 		renew: () => address.renew(),
 		remember: name => settings.remember(name),

@@ -81,6 +81,13 @@ var Stage = {
 		return Boolean(button);
 	},
 
+	/** Write into a field of the pane as a person does. */
+	write(selector, text) {
+		let field = this.frame.querySelector(selector);
+		field.value = text;
+		field.dispatchEvent(new this.frame.defaultView.Event('input', { bubbles: true }));
+	},
+
 	/** Keep a picture of the window. */
 	async picture(path) {
 		let image = await window.browsingContext.currentWindowGlobal.drawSnapshot(null, 1, 'white');
