@@ -12,6 +12,7 @@ from deploy.data_folder import chosen_root, prepare
 from deploy.failure import CannotStart
 from deploy.mind import KNOWN_PROVIDERS, NEED_AN_ADDRESS, OFFLINE, ChosenMind
 from gateway import cli
+from gateway.commanding import Data
 
 # The stack reads its own arguments, so that `python -m deploy.stack` takes the same.
 PASSED_ON = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
@@ -23,6 +24,7 @@ def main() -> int:
         return up(sys.argv[2:])
     cli.app.command("up", context_settings=PASSED_ON)(listed_up)
     cli.app.command()(configure)
+    cli.app.command()(doctor)
     return cli.main()
 
 
@@ -38,13 +40,20 @@ def listed_up(context: typer.Context) -> None:
     raise typer.Exit(up(context.args))
 
 
+def doctor(data: Data = None) -> None:
+    """Look at every part, and say what is wrong and what to do; exit code 1 when something is."""
+    from deploy.doctor import report
+
+    raise typer.Exit(report(chosen_root(data, os.environ), os.environ))
+
+
 def configure(
     provider: Annotated[str, typer.Option(help=f"One of: {', '.join(KNOWN_PROVIDERS)}.")] = "",
     model: Annotated[str, typer.Option(help="The model's name at the provider.")] = "",
     address: Annotated[
         str, typer.Option(help="Where the model listens, for example http://127.0.0.1:8000/v1.")
     ] = "",
-    data: cli.Data = None,
+    data: Data = None,
 ) -> None:
     """Choose the language model; only synth gets its key."""
     raise typer.Exit(_configure(provider, model, address, data))
