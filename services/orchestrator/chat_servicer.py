@@ -1,8 +1,5 @@
 """ChatService: validate, call the store, answer."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-
 from services.chassis.server import Context, owner_of
 from services.orchestrator.chat_messages import (
     body_hash,
@@ -31,6 +28,7 @@ from services.orchestrator.errors import (
     ReviewNotFound,
 )
 from services.orchestrator.reviewing import Reviewing
+from services.orchestrator.signals import Signals
 from services.orchestrator.store.answers import Answer
 from services.orchestrator.store.checkpoints import Checkpoints, Decided
 from services.orchestrator.store.control import Control, Target
@@ -46,18 +44,6 @@ SERVICE = "zocrates.orchestrator.v1.ChatService"
 
 # What a review says where a decision has its own words.
 IN_THE_WAY = (ReviewNotFound, ReviewApproved, CheckpointExpired, FeedbackInProgress)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signals:
-    """Hints to this process and, as far as NATS is there, to the others."""
-
-    work: Callable[[], Awaitable[None]]
-    """A run can be taken."""
-    withdrawal: Callable[[], Awaitable[None]]
-    """A run may have been taken from its holder."""
-    decided: Callable[[], Awaitable[None]]
-    """A run can be taken, or ended, by what was written beside its holder."""
 
 
 class ChatServicer(rpc.ChatServiceServicer):

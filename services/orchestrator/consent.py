@@ -1,5 +1,6 @@
 """Steps that need a person's consent: which, as configured, and how they are asked for. Pure."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -82,6 +83,11 @@ def needed(consent: Consent, harness: Harness, options: Options) -> tuple[float 
 def interrupt_id(number: int) -> str:
     """The name of the question for consent, counted from 1 in a run."""
     return f"interrupt_approval_{number}"
+
+
+def is_interrupt_id(name: str) -> bool:
+    """Whether a question for consent can have this name."""
+    return re.fullmatch(r"interrupt_approval_[1-9][0-9]{0,3}", name) is not None
 
 
 def research_question(

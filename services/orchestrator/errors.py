@@ -47,6 +47,10 @@ class StaleInterrupt(ServiceError):
     code, reason = StatusCode.FAILED_PRECONDITION, "STALE_INTERRUPT"
 
 
+class NotAsked(StaleInterrupt):
+    """The run has never asked that."""
+
+
 class VersionConflict(ServiceError):
     """The person saw another version of the question."""
 

@@ -58,20 +58,26 @@ def run_started(
         type="run_started",
         payload={
             "prompt": prompt,
-            "options": {
-                "max_extensions": options.max_extensions,
-                "hitl_enabled": options.hitl_enabled,
-                "strategy": f"STRATEGY_{options.strategy}",
-                "review_plan": options.review_plan,
-            },
+            "options": run_options(options),
             "ceilings": {
                 "calls": ceilings.calls,
                 "words": ceilings.words,
                 "passages": ceilings.passages,
+                "tokens": ceilings.tokens,
             },
             "warnings": list(warnings),
         },
     )
+
+
+def run_options(options: Options) -> dict[str, Any]:
+    """The options as the wire's RunOptions."""
+    return {
+        "max_extensions": options.max_extensions,
+        "hitl_enabled": options.hitl_enabled,
+        "strategy": f"STRATEGY_{options.strategy}",
+        "review_plan": options.review_plan,
+    }
 
 
 def stage_entered(stage: Stage, pass_number: int) -> NewEvent:

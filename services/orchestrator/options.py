@@ -167,7 +167,13 @@ def _too_long(seconds: float, longest_s: float) -> Clamp:
     return Clamp(
         code="REVIEW_TIMEOUT_CLAMPED",
         field="review_timeout",
-        given=f"{seconds:g}",
-        used=f"{longest_s:g}",
-        message=f"review_timeout was lowered from {seconds:g} s to the configured {longest_s:g} s.",
+        given=_plain(seconds),
+        used=_plain(longest_s),
+        message=f"review_timeout was lowered from {_plain(seconds)} s to the configured "
+        f"{_plain(longest_s)} s.",
     )
+
+
+def _plain(seconds: float) -> str:
+    """The number without an exponent, and without a fraction that is none."""
+    return f"{seconds:.3f}".rstrip("0").rstrip(".")

@@ -17,7 +17,6 @@ from services.chassis.dependencies import Look, serves
 from services.chassis.server import serve
 from services.chassis.telemetry import EventLog
 from services.orchestrator.ceilings import Harness
-from services.orchestrator.chat_servicer import SERVICE, ChatServicer, Signals
 from services.orchestrator.consent import Consent
 from services.orchestrator.errors import DatabaseDown
 from services.orchestrator.expiry import expire_regularly
@@ -30,39 +29,16 @@ from services.orchestrator.relay import Relay
 from services.orchestrator.retention import forget_regularly
 from services.orchestrator.reviewing import Reviewing
 from services.orchestrator.runner import WITHDRAWAL_SUBJECT, WORK_SUBJECT, Pace, Runner
+from services.orchestrator.served import served
 from services.orchestrator.settings import Settings
-from services.orchestrator.store.checkpoints import Checkpoints
-from services.orchestrator.store.control import Control
+from services.orchestrator.signals import Signals
 from services.orchestrator.store.database import Database, open_database
-from services.orchestrator.store.history import History
-from services.orchestrator.store.outbox import Outbox
-from services.orchestrator.store.pausing import Pausing
-from services.orchestrator.store.retention import Ages, Retention
-from services.orchestrator.store.review_expiry import ReviewExpiry
-from services.orchestrator.store.reviews import Reviews
-from services.orchestrator.store.runs import Runs
+from services.orchestrator.store.retention import Ages
 from services.orchestrator.store.schema import is_reachable, require_schema
-from services.orchestrator.store.sessions import Sessions
+from services.orchestrator.store.together import Store, store_on
 from services.orchestrator.turns import Rules
-from zocrates.orchestrator.v1 import chat_pb2_grpc as rpc
 
 log = EventLog(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
-    """Every way to the database."""
-
-    runs: Runs
-    history: History
-    checkpoints: Checkpoints
-    control: Control
-    pausing: Pausing
-    reviews: Reviews
-    review_expiry: ReviewExpiry
-    sessions: Sessions
-    outbox: Outbox
-    retention: Retention
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,18 +76,7 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
         bus = await stack.enter_async_context(
             open_bus(settings.nats_url, "orchestrator", echo=False)
         )
-        store = Store(
-            runs=Runs(database),
-            history=History(database),
-            checkpoints=Checkpoints(database),
-            control=Control(database),
-            pausing=Pausing(database),
-            reviews=Reviews(database),
-            review_expiry=ReviewExpiry(database),
-            sessions=Sessions(database),
-            outbox=Outbox(database),
-            retention=Retention(database),
-        )
+        store = store_on(database)
         channels = {
             name: await stack.enter_async_context(open_channel(target))
             for name, target in (
@@ -140,20 +105,7 @@ async def work(
     name = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
     store, bus = around.store, around.bus
     relay = Relay(name, store.outbox, bus, poll_s=settings.poll_s)
-    pipeline = Pipeline(
-        store.history,
-        around.peers,
-        bus,
-        support_threshold=settings.support_threshold,
-        patience_s=settings.peer_deadline_s,
-        checkpoint_patience=(
-            timedelta(hours=settings.checkpoint_hours) if settings.checkpoint_hours else None
-        ),
-        approval_patience=(
-            timedelta(seconds=settings.approval_timeout_s) if settings.approval_timeout_s else None
-        ),
-        on_write=relay.tell,
-    )
+    pipeline = _pipeline(around, settings, relay)
     runner = Runner(name, store.runs, pipeline, bus, _pace(settings))
     signals = _signals(runner, relay, bus)
     reviewing = Reviewing(
@@ -167,9 +119,6 @@ async def work(
         consent=consent or Consent(),
         longest_review_s=settings.longest_review_s,
         review_s=settings.review_timeout_s,
-    )
-    chat = ChatServicer(
-        store.runs, store.sessions, store.checkpoints, store.control, reviewing, rules, signals
     )
     relay_stop = asyncio.Event()
     async with asyncio.TaskGroup() as group:
@@ -186,7 +135,7 @@ async def work(
         working = group.create_task(runner.run(stop))
         await serve(
             settings,
-            {SERVICE: lambda server: rpc.add_ChatServiceServicer_to_server(chat, server)},
+            served(store, reviewing, rules, signals),
             until=stop,
             dependencies=around.dependencies,
         )
@@ -194,6 +143,20 @@ async def work(
         await reviewing.close()
         await working
         relay_stop.set()
+
+
+def _pipeline(around: Surroundings, settings: Settings, relay: Relay) -> Pipeline:
+    checkpoint_hours, approval_s = settings.checkpoint_hours, settings.approval_timeout_s
+    return Pipeline(
+        around.store.history,
+        around.peers,
+        around.bus,
+        support_threshold=settings.support_threshold,
+        patience_s=settings.peer_deadline_s,
+        checkpoint_patience=timedelta(hours=checkpoint_hours) if checkpoint_hours else None,
+        approval_patience=timedelta(seconds=approval_s) if approval_s else None,
+        on_write=relay.tell,
+    )
 
 
 def _dependencies(

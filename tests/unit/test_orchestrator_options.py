@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
-from services.orchestrator.ceilings import Ceilings, Harness
+from services.orchestrator.ceilings import Harness
 from services.orchestrator.options import (
     Clamp,
     Options,
@@ -66,8 +66,8 @@ def test_a_review_that_would_wait_too_long_is_told_how_long_it_does() -> None:
 
 
 def test_a_quick_run_has_half_of_the_first_pass_and_no_extension() -> None:
-    quick = harness_for(Harness(), Strategy.QUICK)
-    assert quick.ceilings(0) == Ceilings(calls=5, words=3_750, passages=8)
+    quick = harness_for(Harness(), Strategy.QUICK).ceilings(0)
+    assert (quick.calls, quick.words, quick.passages) == (5, 3_750, 8)
     options, clamps = clamp(Harness(), Wishes(strategy=Strategy.QUICK, max_extensions=1), TIMES)
     assert options.max_extensions == 0
     assert [(one.given, one.used) for one in clamps] == [("1", "0")]

@@ -67,7 +67,7 @@ ANSWER = f"""
             stage = :stage, pass = pass + :passes
         FROM claimed WHERE run.id = claimed.run_id AND run.state = ANY(:sources)
         RETURNING run.id, last_sequence - 2 - claimed.is_pausing::int AS after_sequence, pass,
-                  owner, claimed.interrupt_id, claimed.answered_at, claimed.is_pausing
+                  owner, control, claimed.interrupt_id, claimed.answered_at, claimed.is_pausing
     ), told AS (
         INSERT INTO event (run_id, sequence, type, payload, time)
         SELECT id, after_sequence + 1, 'checkpoint_answered',

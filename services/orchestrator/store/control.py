@@ -4,7 +4,7 @@ Each of them ends or fences the work of whoever holds a run by raising its epoch
 soon, and until then its writes do nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from services.orchestrator.errors import (
 )
 from services.orchestrator.run import ACTIVE, Action, State, WrongState
 from services.orchestrator.store import request_keys
-from services.orchestrator.store.database import Database, Transaction
+from services.orchestrator.store.database import Database, Transaction, as_json
 from services.orchestrator.store.request_keys import Request
 from services.orchestrator.store.sessions import Summary
 
@@ -33,12 +33,14 @@ CHANGES = {Action.CANCEL: "CANCELLED", Action.REWIND: "REWOUND", Action.RETRY: "
 
 LOCK = text("SELECT id FROM session WHERE id = :session_id AND owner = :owner FOR UPDATE")
 # Locked in one order by everybody, so that nobody waits in a circle.
+# A task stands for itself: what happens to it does not happen to what came after it.
 RUNS = text("""
-    SELECT id, ordinal, state FROM run
-    WHERE session_id = :session_id AND kind = 'chat' AND ordinal >= (
-        SELECT ordinal FROM run
-        WHERE id = :run_id AND session_id = :session_id AND kind = 'chat')
-    ORDER BY ordinal FOR UPDATE
+    SELECT run.id, run.ordinal, run.state
+    FROM run AS named JOIN run ON run.session_id = named.session_id
+     AND (run.id = named.id OR (run.kind = 'chat' AND named.kind = 'chat'
+                                AND run.ordinal > named.ordinal))
+    WHERE named.id = :run_id AND named.session_id = :session_id
+    ORDER BY run.ordinal FOR UPDATE OF run
 """)
 CHANGE = text("""
     WITH moved AS (
@@ -46,7 +48,8 @@ CHANGE = text("""
             state = :state, version = version + 1, lease_epoch = lease_epoch + 1,
             lease_owner = NULL, lease_until = NULL, last_sequence = last_sequence + 1,
             relay_due = true, update_time = clock_timestamp(), is_pausing = false,
-            finish_time = CASE WHEN :ends THEN COALESCE(finish_time, clock_timestamp()) END
+            finish_time = CASE WHEN :ends THEN COALESCE(finish_time, clock_timestamp()) END,
+            control = control || CAST(:control AS jsonb)
         WHERE id = ANY(:ids) RETURNING id, last_sequence
     ), withdrawn AS (
         UPDATE checkpoint SET
@@ -55,7 +58,9 @@ CHANGE = text("""
     )
     INSERT INTO event (run_id, sequence, type, payload, time)
     SELECT id, last_sequence, 'run_state',
-           jsonb_build_object('change', CAST(:change AS text), 'by', CAST(:by AS text)),
+           jsonb_build_object('change', CAST(:change AS text), 'by', CAST(:by AS text))
+           || CASE WHEN :reason = '' THEN '{}'
+                   ELSE jsonb_build_object('reason', CAST(:reason AS text)) END,
            clock_timestamp()
     FROM moved
     RETURNING run_id, sequence
@@ -92,12 +97,22 @@ class Control:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def cancel(self, target: Target) -> None:
-        """End a run that has not ended. Raises UnknownRun, NotInThisState."""
+    async def cancel(self, target: Target, *, reason: str = "", key: str = "") -> bool:
+        """End a run that has not ended; says whether the key had done so before.
+
+        Raises UnknownRun, NotInThisState, IdempotencyMismatch.
+        """
+        request = Request(owner=target.owner, route="Cancel", key=key, body_hash=target.run_id)
         async with self._database.transaction() as connection:
             (run, *_) = await _from(connection, target)
+            if await request_keys.take(connection, request, run.id) is not None:
+                return True
             _require(run, Action.CANCEL)
-            await _change(connection, [run.id], Action.CANCEL, target.owner)
+            wish = {"cancelled_by": target.owner, "cancel_reason": reason}
+            await _change(
+                connection, [run.id], Action.CANCEL, target.owner, reason=reason, control=wish
+            )
+        return False
 
     async def rewind(self, target: Target) -> list[str]:
         """Take a run and all later ones out of the history; returns them. Raises UnknownRun.
@@ -190,7 +205,13 @@ def _require(run: Any, action: Action) -> None:  # a row of RUNS
 
 
 async def _change(
-    connection: Transaction, ids: Sequence[str], action: Action, by: str
+    connection: Transaction,
+    ids: Sequence[str],
+    action: Action,
+    by: str,
+    *,
+    reason: str = "",
+    control: Mapping[str, str] | None = None,
 ) -> Sequence[Any]:
     state = states.target(action)
     result = await connection.execute(
@@ -201,6 +222,8 @@ async def _change(
             "ends": state in states.FINISHED,
             "change": f"RUN_STATE_CHANGE_{CHANGES[action]}",
             "by": by,
+            "reason": reason,
+            "control": as_json(control or {}),
         },
     )
     return result.all()

@@ -12,6 +12,7 @@ from services.orchestrator.errors import (
     CheckpointExpired,
     FeedbackInProgress,
     NoPlan,
+    NotAsked,
     StaleInterrupt,
     UnknownRun,
     VersionConflict,
@@ -73,7 +74,7 @@ def _stale(answer: Answer, now: Any) -> StaleInterrupt:  # a row of STANDING
     name, run_state = answer.interrupt_id, now.run_state
     if now.state is None:
         message = f"Run {answer.run_id!r} does not wait for {name!r}; it is {run_state}."
-        return StaleInterrupt(message, state=run_state, run_state=run_state)
+        return NotAsked(message, state=run_state, run_state=run_state)
     facts = _decided(now)
     if now.state == CheckpointState.WITHDRAWN:
         what = f"{name!r} was withdrawn by {now.answered_by!r}"

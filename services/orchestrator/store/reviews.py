@@ -216,7 +216,7 @@ class Reviews:
             status=_status(row),
             version=row.version,
             plan=plans.plan_from_json(row.plan),
-            rounds=_rounds(row.rounds),
+            rounds=rounds_from_rows(row.rounds),
             expires_at=row.expires_at,
             is_in_flight=row.is_in_flight,
         )
@@ -243,7 +243,7 @@ class Reviews:
                     session_id=row.session_id,
                     version=row.version,
                     plan=plans.plan_from_json(row.plan),
-                    rounds=_rounds(row.rounds),
+                    rounds=rounds_from_rows(row.rounds),
                     items=row.active_items or (),
                     usage=Usage(**row.usage),
                     expires_at=row.expires_at,
@@ -344,7 +344,8 @@ def _named(run_id: str) -> dict[str, str]:
     return {"run_id": run_id, "interrupt_id": PLAN_REVIEW}
 
 
-def _rounds(rows: Sequence[Any]) -> tuple[Round, ...]:
+def rounds_from_rows(rows: Sequence[Any]) -> tuple[Round, ...]:
+    """The conversation about a plan as JSON arrays of author, message, intent and time."""
     return tuple(
         Round(
             author=Author(author),

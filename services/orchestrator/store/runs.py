@@ -134,7 +134,7 @@ RELEASE = text(f"""
             last_sequence = last_sequence + held.is_pausing::int,
             relay_due = relay_due OR held.is_pausing, is_pausing = false
         FROM held WHERE run.id = held.id
-        RETURNING run.id, last_sequence, owner, held.is_pausing
+        RETURNING run.id, last_sequence, owner, control, held.is_pausing
     )
     INSERT INTO event (run_id, sequence, type, payload, time)
     SELECT id, last_sequence, 'run_state', {PAUSED_BY_OWNER}, clock_timestamp()

@@ -193,15 +193,20 @@ class Sessions:
             events=(), last_sequence=run.last_sequence, state=message.state, snapshot=message
         )
 
+    async def session_of(self, owner: str, run_id: str) -> str:
+        """The session of a run, which never changes. Raises UnknownRun."""
+        rows = await self._database.fetch(RUN_SESSION, {"run_id": run_id, "owner": owner})
+        if not rows:
+            raise UnknownRun(f"There is no run {run_id!r}.")
+        return str(rows[0].session_id)
+
     async def passage(self, owner: str, run_id: str, passage_id: str) -> tuple[str, Passage]:
         """The session and a passage of a run, as recorded. Raises UnknownRun, UnknownPassage."""
-        runs = await self._database.fetch(RUN_SESSION, {"run_id": run_id, "owner": owner})
-        if not runs:
-            raise UnknownRun(f"There is no run {run_id!r}.")
+        session_id = await self.session_of(owner, run_id)
         rows = await self._database.fetch(PASSAGE, {"run_id": run_id, "passage_id": passage_id})
         if not rows:
             raise UnknownPassage(f"Run {run_id!r} gathered no passage {passage_id!r}.")
-        return runs[0].session_id, passages.from_json(passage_id, rows[0].text, rows[0].passage)
+        return session_id, passages.from_json(passage_id, rows[0].text, rows[0].passage)
 
 
 async def _messages(connection: Transaction, session_id: str, runs: Rows) -> list[Message]:
