@@ -99,8 +99,8 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
             log.warning("auth_skipped", environment=settings.environment)
         async with (
             open_bus(settings.nats_url, "zocrates-gateway") as bus,
-            open_channel(settings.orchestrator_target) as to_orchestrator,
-            open_channel(settings.search_target) as to_search,
+            open_channel(settings.orchestrator_target, settings.identity) as to_orchestrator,
+            open_channel(settings.search_target, settings.identity) as to_search,
         ):
             bus.on_lost(metrics.bus_losses.add)
             orchestrator = Orchestrator(

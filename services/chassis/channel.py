@@ -5,6 +5,8 @@ import json
 import grpc
 from opentelemetry.instrumentation.grpc import aio_client_interceptors, filters
 
+from services.chassis.identity import Identity
+from services.chassis.secure_channel import SecureChannel
 from services.chassis.settings import MAX_MESSAGE_BYTES
 from services.chassis.telemetry import spans_are_recorded
 
@@ -44,8 +46,11 @@ OPTIONS = [
 ]
 
 
-def open_channel(target: str) -> grpc.aio.Channel:
-    """A channel to `host:port` or any gRPC target; every call on it must be given a timeout."""
+def open_channel(target: str, identity: Identity | None = None) -> grpc.aio.Channel:
+    """A channel to `host:port` or any gRPC target; every call on it must be given a timeout.
+
+    With an identity it speaks over TLS; raises IdentityUnusable.
+    """
     # Interceptors double the cost of a call; without an exporter `trace_metadata` does their work.
     tracing = (
         aio_client_interceptors(  # type: ignore[no-untyped-call]
@@ -54,4 +59,10 @@ def open_channel(target: str) -> grpc.aio.Channel:
         if spans_are_recorded()
         else None
     )
-    return grpc.aio.insecure_channel(target, options=OPTIONS, interceptors=tracing)
+    if identity is None:
+        return grpc.aio.insecure_channel(target, options=OPTIONS, interceptors=tracing)
+
+    def open_with(credentials: grpc.ChannelCredentials) -> grpc.aio.Channel:
+        return grpc.aio.secure_channel(target, credentials, options=OPTIONS, interceptors=tracing)
+
+    return SecureChannel(identity, open_with)

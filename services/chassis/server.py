@@ -17,6 +17,7 @@ from opentelemetry.instrumentation.grpc import aio_server_interceptor, filters
 
 from services.chassis.dependencies import SERVING, Health, Look, watch
 from services.chassis.errors import DETAILS_KEY, Internal, ServiceError, status_of
+from services.chassis.identity import Identity, Renewed
 from services.chassis.settings import MAX_MESSAGE_BYTES, ProcessSettings
 from services.chassis.telemetry import EventLog, context_from, spans_are_recorded
 
@@ -194,11 +195,13 @@ async def serving(
     drain_s: float = 5,
     farewell_s: float = 0,
     dependencies: Mapping[str, Look] | None = None,
+    identity: Identity | None = None,
 ) -> AsyncIterator[Running]:
     """Serve gRPC services by their full names, with health, reflection and the error mapping.
 
     On leaving, health says NOT_SERVING; after `farewell_s` seconds, by when callers went elsewhere,
-    no new call is accepted, and calls in hand get `drain_s` seconds. Raises PortTaken.
+    no new call is accepted, and calls in hand get `drain_s` seconds. With an identity only callers
+    that show a certificate of the same authority are heard. Raises PortTaken, IdentityUnusable.
     """
     # Health probes would drown every trace.
     tracing: grpc.aio.ServerInterceptor = (
@@ -218,7 +221,11 @@ async def serving(
     names = [*services, health.SERVICE_NAME]
     reflection.enable_server_reflection([*names, reflection.SERVICE_NAME], server)
     try:
-        bound = server.add_insecure_port(f"{host}:{port}")
+        bound = (
+            server.add_insecure_port(f"{host}:{port}")
+            if identity is None
+            else server.add_secure_port(f"{host}:{port}", _credentials(identity))
+        )
     except RuntimeError as error:
         raise PortTaken(f"Cannot listen on {host}:{port}: {error}") from error
     await server.start()
@@ -232,6 +239,24 @@ async def serving(
         await probes.enter_graceful_shutdown()
         await asyncio.sleep(farewell_s)
         await server.stop(drain_s)
+
+
+def _credentials(identity: Identity) -> grpc.ServerCredentials:
+    """Credentials that are looked at again for each new connection."""
+    renewed = Renewed(identity)
+
+    def configuration() -> Any:
+        papers = renewed.papers
+        return grpc.ssl_server_certificate_configuration(
+            [(papers.key, papers.certificate)], papers.authority
+        )
+
+    return grpc.dynamic_ssl_server_credentials(
+        configuration(),
+        # None leaves the former one in use, which the stubs do not know.
+        lambda: configuration() if renewed.look() else None,  # type: ignore[arg-type,return-value]
+        require_client_authentication=True,
+    )
 
 
 async def serve(
@@ -249,6 +274,7 @@ async def serve(
         drain_s=settings.drain_s,
         farewell_s=FAREWELL_S,
         dependencies=dependencies,
+        identity=settings.identity,
     ) as running:
         log.info("serving", host=settings.host, port=running.port, services=list(services))
         await until.wait()

@@ -1,10 +1,13 @@
 """The base of every process's settings: read once from the environment, frozen, passed in."""
 
 import sys
+from pathlib import Path
 from typing import TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+
+from services.chassis.identity import Identity, IdentityUnusable
 
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 """The largest gRPC message that servers and channels accept."""
@@ -20,6 +23,24 @@ class ProcessSettings(BaseSettings):
     log_level: str = "INFO"
     drain_s: float = Field(default=10.0, gt=0)
     """How long calls in hand may still run after a stop was asked for."""
+    tls_folder: Path | None = None
+    """A folder with `tls.crt`, `tls.key` and `ca.crt`: with it, processes speak over TLS and each
+    shows the other its certificate; the files may be renewed meanwhile."""
+
+    @field_validator("tls_folder")
+    @classmethod
+    def _holds_an_identity(cls, folder: Path | None) -> Path | None:
+        if folder is not None:
+            try:
+                Identity(folder=folder).read()
+            except IdentityUnusable as error:
+                raise ValueError(str(error).rstrip(".")) from error
+        return folder
+
+    @property
+    def identity(self) -> Identity | None:
+        """Who the process is to the others, where they speak over TLS."""
+        return Identity(folder=self.tls_folder) if self.tls_folder else None
 
 
 def environment_names(settings: type[ProcessSettings]) -> list[str]:

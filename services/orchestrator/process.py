@@ -78,7 +78,7 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
         )
         store = store_on(database)
         channels = {
-            name: await stack.enter_async_context(open_channel(target))
+            name: await stack.enter_async_context(open_channel(target, settings.identity))
             for name, target in (
                 ("search", settings.search_target),
                 ("rerank", settings.rerank_target),
