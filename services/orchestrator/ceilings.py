@@ -6,6 +6,10 @@ from typing import Any
 
 ADVICE = "Conclude with conclude_search, or ask with request_search_extension."
 
+# What the evidence costs at most: a word of most languages is one to two tokens, and the
+# instructions and the answer come on top.
+TOKENS_PER_WORD, TOKENS_OF_ANSWER = 2, 6_000
+
 
 class BadNumber(ValueError):
     """A configured number cannot be used; the message names it and what it must be."""
@@ -18,6 +22,24 @@ class Ceilings:
     calls: int
     words: int
     passages: int
+    # Of language models, in and out; 0: no ceiling.
+    tokens: int = 0
+
+    @property
+    def tokens_for_answer(self) -> int:
+        """What is kept back of the tokens, so that the evidence can still be made an answer.
+
+        It is never more than half of them.
+        """
+        return min(TOKENS_PER_WORD * self.words + TOKENS_OF_ANSWER, self.tokens // 2)
+
+    def leave_no_search(self, tokens: int) -> bool:
+        """Whether so many used tokens leave enough for the answer only."""
+        return bool(self.tokens) and tokens >= self.tokens - self.tokens_for_answer
+
+    def leave_no_call(self, tokens: int) -> bool:
+        """Whether so many used tokens leave nothing that could be done without."""
+        return bool(self.tokens) and tokens >= self.tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +52,8 @@ class Harness:
     budget_increment: int = 5
     word_increment: int = 3_750
     chunk_increment: int = 5
+    hard_token_ceiling: int = 500_000
+    token_increment: int = 250_000
     max_extensions: int = 2
     soft_word_ratio: float = 0.8
     hitl_enabled: bool = True
@@ -40,6 +64,8 @@ class Harness:
             calls=self.max_retrieval_tools + extensions * self.budget_increment,
             words=self.hard_word_ceiling + extensions * self.word_increment,
             passages=self.max_rerank_chunks + extensions * self.chunk_increment,
+            tokens=self.hard_token_ceiling
+            and self.hard_token_ceiling + extensions * self.token_increment,
         )
 
 
@@ -51,6 +77,8 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "budget_increment": (0, 1_000),
     "word_increment": (0, 1_000_000),
     "chunk_increment": (0, 200),
+    "hard_token_ceiling": (0, 1_000_000_000),
+    "token_increment": (0, 100_000_000),
     "max_extensions": (0, 10),
 }
 

@@ -214,6 +214,8 @@ def budget_question(
             "words": usage.words,
             "passages_found": len(evidence),
             "documents": len(documents),
+            # Protobuf's JSON writes 64-bit numbers as strings.
+            "tokens": str(usage.tokens),
         },
         "limits": asdict(limits),
         "next_limits": asdict(progress.harness.ceilings(number)),

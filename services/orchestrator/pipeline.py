@@ -1,7 +1,7 @@
 """The stages of a run, one after the other; each is skipped when its step is recorded."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -12,6 +12,7 @@ from services.orchestrator import (
     consent,
     events,
     planning,
+    repairing,
     research_pass,
     synthesis,
     tool_calls,
@@ -27,19 +28,20 @@ from services.orchestrator.ledger import Ledger, RunStore, Standing, until_up
 from services.orchestrator.options import Options, options_from_json
 from services.orchestrator.passages import Evidence, Ranked
 from services.orchestrator.peers.rerank import Ranking
-from services.orchestrator.peers.synth import Direction, Draft
+from services.orchestrator.peers.synth import Commission, Direction, Draft
 from services.orchestrator.research import Errand, research
 from services.orchestrator.run import Action, ClaimedRun, Stage
 from services.orchestrator.store.history import Recorded
-from services.orchestrator.trigger import Report
+from services.orchestrator.verification import Checked
 
+VERIFY = "verify"
 HISTORY_TURNS = 6
 HISTORY_CHARACTERS = 1_500
 
 log = EventLog(__name__)
 
 
-class Mind(planning.Planner, research_pass.Agent, synthesis.Writer, Protocol):
+class Mind(planning.Planner, research_pass.Agent, synthesis.Writer, repairing.Repairer, Protocol):
     """Coordinator, planner, search agent and writer."""
 
     async def converse(
@@ -51,7 +53,7 @@ class Mind(planning.Planner, research_pass.Agent, synthesis.Writer, Protocol):
         """A direct answer or a question for research."""
 
 
-class Library(tool_calls.Library, verification.QuoteFinder, Protocol):
+class Library(tool_calls.Library, verification.QuoteFinder, synthesis.Languages, Protocol):
     """What is read."""
 
 
@@ -135,17 +137,22 @@ class Pipeline:
             return
         report, plan = outcome.report, errand.plan
         kept = await self._rerank(ledger, question, outcome.ceilings)
+        commission = Commission(
+            question=question,
+            evidence=kept,
+            covered_summary=report.summary,
+            gaps=report.gaps,
+            plan=plan.text if plan else "",
+        )
         draft = await synthesis.write(
             ledger,
             self._peers.mind,
+            self._peers.library,
             self._publisher,
-            question=question,
-            evidence=kept,
-            report=report,
-            plan=plan.text if plan else "",
+            commission,
             patience_s=self._patience_s,
         )
-        await self._verify(ledger, draft, report)
+        await self._verify(ledger, options, commission, draft, outcome.ceilings)
 
     async def _agreed(
         self,
@@ -250,20 +257,33 @@ class Pipeline:
             for passage_id, score in known["kept"]
         ]
 
-    async def _verify(self, ledger: Ledger, draft: Draft, report: Report) -> None:
-        key = "verify"
-        async with ledger.working("verify", key):
-            checked = await verification.verify(
-                draft,
-                ledger.evidence,
-                self._peers.library,
-                self._peers.ranker,
-                threshold=self._support_threshold,
+    async def _verify(
+        self,
+        ledger: Ledger,
+        options: Options,
+        commission: Commission,
+        draft: Draft,
+        ceilings: Ceilings,
+    ) -> None:
+        """Check the answer, mend what nothing supports, and end the run with it."""
+        draft = repairing.as_recorded(ledger, draft)
+        checked = await self._checked(ledger, draft, options)
+        for kind in self._repairs(ledger, options, ceilings):
+            mended = await repairing.repaired(
+                ledger,
+                self._peers.mind,
+                kind,
+                commission=commission,
+                draft=draft,
+                unsupported=checked.unsupported,
             )
+            if mended is not None:
+                draft = mended
+                checked = await self._checked(ledger, draft, options)
         answer = events.answered(
             markdown=checked.markdown,
             citations=checked.citations,
-            gaps=tuple(dict.fromkeys((*report.gaps, *draft.gaps))),
+            gaps=tuple(dict.fromkeys((*commission.gaps, *draft.gaps))),
             has_answer=draft.answered,
             model=draft.spoken.model,
             usage=ledger.usage,
@@ -271,8 +291,26 @@ class Pipeline:
             seconds=_seconds_since(ledger.run.create_time),
         )
         await ledger.finish(
-            Action.COMPLETE, key=key, output={"dropped": checked.dropped}, events=[answer]
+            Action.COMPLETE, key=VERIFY, output={"dropped": checked.dropped}, events=[answer]
         )
+
+    async def _checked(self, ledger: Ledger, draft: Draft, options: Options) -> Checked:
+        async with ledger.working("verify", VERIFY):
+            return await verification.verify(
+                draft,
+                ledger.evidence,
+                self._peers.library,
+                self._peers.ranker if options.checks_support else None,
+                threshold=self._support_threshold,
+            )
+
+    @staticmethod
+    def _repairs(ledger: Ledger, options: Options, ceilings: Ceilings) -> Iterator[repairing.Kind]:
+        """What may be done about unsupported sentences, in this order."""
+        if options.checks_support and not ceilings.leave_no_call(ledger.usage.tokens):
+            yield repairing.Kind.REWRITE
+        if options.drops_unsupported:
+            yield repairing.Kind.DROP
 
 
 async def _fail(ledger: Ledger, code: str, message: str, *, retryable: bool) -> None:

@@ -65,7 +65,7 @@ async def run_pass(
         while loop.is_recorded:
             await loop.take_turn()
         return Pass(transcript=loop.transcript, report=report_from_json(known))
-    while (why := trigger.ending(loop.turns, brief.ceilings)) is None:
+    while (why := loop.ending()) is None:
         await loop.take_turn()
     report = trigger.report(
         loop.turns,
@@ -110,6 +110,16 @@ class _Loop:
     def is_recorded(self) -> bool:
         """Whether the next turn was taken before."""
         return self._ledger.output(self._next_key) is not None
+
+    def ending(self) -> Ending | None:
+        """Why the pass is over; None while another turn is to be taken."""
+        why = trigger.ending(self.turns, self._brief.ceilings)
+        # A turn that was taken counts, whatever was used after it.
+        if why is None and not self.is_recorded:
+            usage = self._ledger.usage
+            if self._brief.ceilings.leave_no_search(usage.tokens):
+                return Ending.TOKENS
+        return why
 
     @property
     def _next_key(self) -> str:

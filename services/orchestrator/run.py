@@ -141,6 +141,11 @@ class Usage:
     cost: float | None = 0.0
     """List price of the tokens in US dollars; None once a model without a known price was used."""
 
+    @property
+    def tokens(self) -> int:
+        """All tokens of language models, in and out."""
+        return self.input_tokens + self.output_tokens
+
     def with_model_call(
         self, *, input_tokens: int, output_tokens: int, cost: float | None
     ) -> "Usage":

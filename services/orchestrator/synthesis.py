@@ -2,44 +2,44 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Protocol
 
+from services.chassis.telemetry import EventLog
 from services.orchestrator import events
 from services.orchestrator.deltas import Deltas, Publisher, flowing
+from services.orchestrator.errors import PeerError
 from services.orchestrator.ledger import Ledger
-from services.orchestrator.passages import Ranked
 from services.orchestrator.peers.calls import patiently
-from services.orchestrator.peers.synth import PEER, Draft, DraftCitation, Spoken
+from services.orchestrator.peers.synth import PEER, Commission, Draft, DraftCitation, Spoken
 from services.orchestrator.run import Stage
-from services.orchestrator.trigger import Report
 
 KEY = "synthesize"
+
+log = EventLog(__name__)
 
 
 class Writer(Protocol):
     """The mind that writes."""
 
-    def synthesize(
-        self,
-        question: str,
-        evidence: Sequence[Ranked],
-        summary: str,
-        gaps: Sequence[str],
-        plan: str = "",
-    ) -> AsyncGenerator[str | Draft, None]:
+    def synthesize(self, commission: Commission) -> AsyncGenerator[str | Draft, None]:
         """Pieces of text, and the draft at the end."""
+
+
+class Languages(Protocol):
+    """What the search makes of languages."""
+
+    async def bridged_languages(self) -> Sequence[str]:
+        """Languages between which a question finds texts."""
 
 
 async def write(
     ledger: Ledger,
     writer: Writer,
+    languages: Languages,
     publisher: Publisher,
+    commission: Commission,
     *,
-    question: str,
-    evidence: Sequence[Ranked],
-    report: Report,
-    plan: str,
     patience_s: float,
 ) -> Draft:
     """The draft, written once; a writer that goes away in between begins again."""
@@ -49,12 +49,14 @@ async def write(
     # Begun with the write that led here; one that brought no text is left for the next try.
     begun = [ledger.begin(KEY, _reset)]
 
-    async def attempt() -> Draft:
-        pieces = writer.synthesize(question, evidence, report.summary, report.gaps, plan)
-        async with aclosing(pieces):
-            return await _streamed(ledger, publisher, pieces, begun)
-
     async with ledger.working("synthesize", KEY):
+        told = replace(commission, bridged_languages=await _bridged(languages))
+
+        async def attempt() -> Draft:
+            pieces = writer.synthesize(told)
+            async with aclosing(pieces):
+                return await _streamed(ledger, publisher, pieces, begun)
+
         draft = await patiently(PEER, attempt, patience_s=patience_s)
     ledger.record(
         KEY,
@@ -64,6 +66,15 @@ async def write(
         then=Stage.VERIFY,
     )
     return draft
+
+
+async def _bridged(languages: Languages) -> Sequence[str]:
+    """The bridged languages; an answer is not held up by a search that does not tell them."""
+    try:
+        return await languages.bridged_languages()
+    except PeerError as error:
+        log.warning("languages_unknown", code=error.code)
+        return ()
 
 
 async def _streamed(

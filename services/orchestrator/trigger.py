@@ -19,6 +19,7 @@ class Ending(StrEnum):
     SILENT = "silent"
     IDLE = "idle"
     TURNS = "turns"
+    TOKENS = "tokens"
 
 
 class Trigger(StrEnum):
@@ -115,6 +116,7 @@ REASONS = {
     Ending.SILENT: "The search agent stopped without a conclusion.",
     Ending.IDLE: "The search agent made only blocked, unknown or repeated calls twice in a row.",
     Ending.TURNS: "The search agent reached the limit of turns.",
+    Ending.TOKENS: "The search used up the tokens that it may; the rest is kept for the answer.",
 }
 
 

@@ -15,6 +15,7 @@ from services.orchestrator.statements import is_its_quote, renumbered, without_m
 
 AT_A_TIME = 8
 QUOTE_FINDER = "quote"
+UNSUPPORTED = "UNSUPPORTED"
 ANNOTATION = "DOCUMENT_KIND_ANNOTATION"
 # What Zotero's reader opens.
 OPENED = ("DOCUMENT_KIND_PDF", "DOCUMENT_KIND_WEB_PAGE", "DOCUMENT_KIND_EPUB", ANNOTATION)
@@ -44,6 +45,8 @@ class Checked:
     citations: tuple[Mapping[str, Any], ...]
     # Citations that named no passage of the run's evidence.
     dropped: int
+    # The draft's numbers of citations that do not support their sentence.
+    unsupported: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +68,14 @@ async def verify(
     draft: Draft,
     evidence: Mapping[str, Evidence],
     finder: QuoteFinder,
-    judge: Judge,
+    judge: Judge | None,
     *,
     threshold: float,
 ) -> Checked:
-    """Check every citation of a draft; one that is not from the evidence is dropped."""
+    """Check every citation of a draft; one that is not from the evidence is dropped.
+
+    Without a judge only what quotes and nothing else is verified.
+    """
     cited = [one for one in draft.citations if one.passage_id in evidence]
     markdown, numbers = renumbered(draft.markdown, [one.number for one in cited])
     cited.sort(key=lambda one: one.number)
@@ -83,6 +89,11 @@ async def verify(
             for one, passage, place, verdict in zip(cited, passages, places, verdicts, strict=True)
         ),
         dropped=len(draft.citations) - len(cited),
+        unsupported=tuple(
+            one.number
+            for one, verdict in zip(cited, verdicts, strict=True)
+            if verdict.support == UNSUPPORTED
+        ),
     )
 
 
@@ -127,7 +138,7 @@ async def _verdicts(
     cited: Sequence[DraftCitation],
     passages: Sequence[Passage],
     places: Sequence[_Place],
-    judge: Judge,
+    judge: Judge | None,
     threshold: float,
 ) -> list[_Verdict]:
     """Quotes speak for themselves; the support model judges the other sentences."""
@@ -137,7 +148,7 @@ async def _verdicts(
         if not place.was_searched:
             verdicts[index] = _unchecked("nobody: the search process gave no answer")
         elif place.match is None:
-            verdicts[index] = _Verdict(support="UNSUPPORTED", score=0, judged_by=QUOTE_FINDER)
+            verdicts[index] = _Verdict(support=UNSUPPORTED, score=0, judged_by=QUOTE_FINDER)
         elif not without_markers(one.statement):
             verdicts[index] = _unchecked("nobody: the citation has no sentence")
         elif is_its_quote(one.statement, place.match.text, passage.document):
@@ -150,10 +161,12 @@ async def _verdicts(
 
 
 async def _judged(
-    pairs: Sequence[tuple[str, str]], judge: Judge, threshold: float
+    pairs: Sequence[tuple[str, str]], judge: Judge | None, threshold: float
 ) -> list[_Verdict]:
     if not pairs:
         return []
+    if judge is None:
+        return [_unchecked("nobody: a quick answer is not checked")] * len(pairs)
     try:
         judgement = await judge.judge(pairs)
     except PeerError as error:
@@ -163,7 +176,7 @@ async def _judged(
     best = "VERIFIED" if judgement.calibrated else "WEAK"
     return [
         _Verdict(
-            support=best if score >= threshold else "UNSUPPORTED",
+            support=best if score >= threshold else UNSUPPORTED,
             score=score,
             judged_by=judgement.model,
         )

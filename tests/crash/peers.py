@@ -56,10 +56,26 @@ class CountingRerank(ScriptedRerank):
         return await super().ScoreSupport(request, context)
 
 
+CLAIM, MENDED = "Sleep is said to help.", "Sleep helped in a study."
+
+
 def answer(request: synth.SynthesizeRequest) -> synth.SynthesizeResult:
     """Quotes, and one sentence in the writer's own words, which has to be judged."""
     result = quoting(request)
-    result.citations[0].statement = "Sleep is said to help."
+    result.citations[0].statement = CLAIM
+    return result
+
+
+def mended(request: synth.RepairRequest) -> synth.RepairResult:
+    """The same with other words for that sentence."""
+    result = synth.RepairResult(
+        markdown=request.markdown,
+        citations=request.citations,
+        rewritten_sentences=1,
+        usage=synth.TokenUsage(input_tokens=3, output_tokens=1),
+        model="scripted",
+    )
+    result.citations[0].statement = MENDED
     return result
 
 
@@ -74,7 +90,8 @@ async def counted_peers() -> AsyncIterator[ResearchPeers]:
         "age": [passage(4)],
         DOCUMENT: [passage(5)],
     }
-    peers.synth.answer = answer
+    peers.synth.answer, peers.synth.mend = answer, mended
+    peers.rerank.unsupported = frozenset({CLAIM})
     peers.synth.script = SCRIPT
     try:
         for name in ("search", "rerank", "synth"):
@@ -93,6 +110,7 @@ def calls_by_step(peers: ResearchPeers) -> Counter[str]:
         for one in peers.synth.investigations
     )
     steps.update("synthesize" for _ in peers.synth.syntheses)
+    steps.update("repair" for _ in peers.synth.repairs)
     steps.update("rerank" for _ in peers.rerank.requests)
     assert isinstance(peers.rerank, CountingRerank)
     steps["judge"] += peers.rerank.judgements
@@ -102,7 +120,12 @@ def calls_by_step(peers: ResearchPeers) -> Counter[str]:
 def clear_counts(peers: ResearchPeers) -> None:
     """Count from nothing again."""
     peers.search.calls.clear()
-    for asked in (peers.synth.conversations, peers.synth.investigations, peers.synth.syntheses):
+    for asked in (
+        peers.synth.conversations,
+        peers.synth.investigations,
+        peers.synth.syntheses,
+        peers.synth.repairs,
+    ):
         asked.clear()
     peers.rerank.requests.clear()
     assert isinstance(peers.rerank, CountingRerank)

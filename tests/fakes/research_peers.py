@@ -76,6 +76,12 @@ class ScriptedSearch(search_rpc.SearchServiceServicer):
     # Scopes of the searches, in order.
     scopes: list[corpus.Scope] = field(default_factory=list)
     find_error: ServiceError | None = None
+    bridged: Sequence[str] = ()
+
+    async def DescribeEncoder(
+        self, request: search.DescribeEncoderRequest, context: Context
+    ) -> search.DescribeEncoderResponse:
+        return search.DescribeEncoderResponse(encoder_id="scripted", bridged_languages=self.bridged)
 
     async def SearchCorpus(
         self, request: search.SearchCorpusRequest, context: Context
@@ -136,6 +142,10 @@ class ScriptedRerank(rerank_rpc.RerankServiceServicer):
     """Keeps candidates in their order, and gives every pair the same score."""
 
     support: float = 0.9
+    # Claims that nothing supports.
+    unsupported: frozenset[str] = frozenset()
+    # Awaited before a claim is judged, for tests that hold a call.
+    gates: dict[str, asyncio.Event] = field(default_factory=dict)
     calibrated: bool = False
     error: ServiceError | None = None
     # A passage that nobody offered, kept all the same.
@@ -167,10 +177,21 @@ class ScriptedRerank(rerank_rpc.RerankServiceServicer):
         if self.error is not None:
             raise self.error
         self.pairs += [(one.claim, one.passage) for one in request.pairs]
+        for one in request.pairs:
+            if (gate := self.gates.get(one.claim)) is not None:
+                await gate.wait()
         return rerank.ScoreSupportResponse(
-            supports=[rerank.Support(score=self.support)] * len(request.pairs),
+            supports=[
+                rerank.Support(score=0.0 if one.claim in self.unsupported else self.support)
+                for one in request.pairs
+            ],
             scorer=self.scorer,
         )
+
+    async def DescribeScorers(
+        self, request: rerank.DescribeScorersRequest, context: Context
+    ) -> rerank.DescribeScorersResponse:
+        return rerank.DescribeScorersResponse(relevance=self.scorer, support=self.scorer)
 
 
 def quoting(request: synth.SynthesizeRequest) -> synth.SynthesizeResult:
@@ -198,12 +219,24 @@ def quoting(request: synth.SynthesizeRequest) -> synth.SynthesizeResult:
     )
 
 
+def unmended(request: synth.RepairRequest) -> synth.RepairResult:
+    """The answer as it was, or without what is to be dropped."""
+    if request.drop_only:
+        return synth.RepairResult(dropped_sentences=1, model="scripted")
+    return synth.RepairResult(
+        markdown=request.markdown, citations=request.citations, model="scripted"
+    )
+
+
 @dataclass
 class ScriptedSynth(synth_rpc.SynthServiceServicer):
     """Plays one move a turn; a turn beyond the script concludes. Stateless, as the real one."""
 
     script: Sequence[Move] = ()
     answer: Callable[[synth.SynthesizeRequest], synth.SynthesizeResult] = quoting
+    mend: Callable[[synth.RepairRequest], synth.RepairResult] = unmended
+    # Tokens of each move of the search agent.
+    move_tokens: int = 0
     # Errors for the next calls of an rpc, first come first served.
     errors: dict[str, list[ServiceError]] = field(default_factory=dict)
     # Held after the first delta until set.
@@ -216,6 +249,7 @@ class ScriptedSynth(synth_rpc.SynthServiceServicer):
     plans: list[synth.DraftPlanRequest] = field(default_factory=list)
     investigations: list[synth.InvestigateRequest] = field(default_factory=list)
     syntheses: list[synth.SynthesizeRequest] = field(default_factory=list)
+    repairs: list[synth.RepairRequest] = field(default_factory=list)
 
     async def Converse(
         self, request: synth.ConverseRequest, context: Context
@@ -267,7 +301,11 @@ class ScriptedSynth(synth_rpc.SynthServiceServicer):
         turn = len(request.transcript)
         calls = self.script[turn] if turn < len(self.script) else [conclude()]
         yield synth.InvestigateResponse(
-            result=synth.InvestigateResult(calls=calls, model="scripted")
+            result=synth.InvestigateResult(
+                calls=calls,
+                model="scripted",
+                usage=synth.TokenUsage(input_tokens=self.move_tokens),
+            )
         )
 
     async def Synthesize(
@@ -282,6 +320,20 @@ class ScriptedSynth(synth_rpc.SynthServiceServicer):
             await self.writing_gate.wait()
         yield synth.SynthesizeResponse(answer_delta=result.markdown[half:])
         yield synth.SynthesizeResponse(result=result)
+
+    async def Repair(
+        self, request: synth.RepairRequest, context: Context
+    ) -> AsyncIterator[synth.RepairResponse]:
+        self.repairs.append(request)
+        self._raise_next("Repair")
+        yield synth.RepairResponse(result=self.mend(request))
+
+    async def DescribeMinds(
+        self, request: synth.DescribeMindsRequest, context: Context
+    ) -> synth.DescribeMindsResponse:
+        return synth.DescribeMindsResponse(
+            coordinator="scripted", search_agent="scripted", writer="scripted"
+        )
 
     def _raise_next(self, rpc: str) -> None:
         if pending := self.errors.get(rpc):

@@ -33,6 +33,8 @@ ELSEWHERE = {
     # Reads: of a second turn, and of a quote that does not stand there letter by letter.
     "History.conversation": "test_orchestrator_pipeline",
     "SearchPeer.find_quote": "test_orchestrator_pipeline",
+    # A read that no run makes.
+    "ModelsPeer.describe": "test_orchestrator_models",
     "Pausing.pause": "tests/machine, test_orchestrator_pausing",
     "Pausing.resume": "tests/machine, test_orchestrator_pausing",
     "Runs.release": "tests/machine, test_orchestrator_crashes",

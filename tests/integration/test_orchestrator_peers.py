@@ -13,7 +13,7 @@ from services.orchestrator.ceilings import Ceilings, Harness
 from services.orchestrator.errors import PeerRefused, PeerTimeout, PeerUnavailable
 from services.orchestrator.peers.calls import Deadlines
 from services.orchestrator.peers.search import SearchPeer
-from services.orchestrator.peers.synth import SynthPeer
+from services.orchestrator.peers.synth import Commission, SynthPeer
 from services.orchestrator.tool_calls import Brief
 from services.orchestrator.tools import SearchCorpus
 from tests.fakes.research_peers import ResearchPeers, passage, research_peers
@@ -81,7 +81,7 @@ async def test_a_model_that_keeps_talking_is_ended_by_the_deadline(peers: Resear
     peers.synth.writing_gate = asyncio.Event()
     async with thinking(peers, deadlines(model_s=0.3)) as synth:
         with pytest.raises(PeerTimeout):
-            async for _ in synth.synthesize("q", (), "", ()):
+            async for _ in synth.synthesize(Commission(question="q", evidence=())):
                 pass
 
 
@@ -100,7 +100,7 @@ async def test_a_bug_of_a_peer_is_told_without_its_inside(peers: ResearchPeers) 
     peers.synth.answer = broken  # type: ignore[assignment]  # a bug in place of an answer
     async with thinking(peers, deadlines()) as synth:
         with pytest.raises(PeerRefused) as caught:
-            async for _ in synth.synthesize("q", (), "", ()):
+            async for _ in synth.synthesize(Commission(question="q", evidence=())):
                 pass
     assert (caught.value.code, caught.value.retryable) == ("PEER_ERROR", True)
     assert "secret" not in str(caught.value)

@@ -11,11 +11,13 @@ from services.orchestrator.passages import Document, Evidence, Item, PageSpan, P
 from services.orchestrator.peers.rerank import Judgement, Ranking
 from services.orchestrator.peers.search import QuoteMatch
 from services.orchestrator.peers.synth import (
+    Commission,
     Direction,
     Draft,
     DraftCitation,
     NextMove,
     PlanReply,
+    Repaired,
     Spoken,
 )
 from services.orchestrator.pipeline import Peers
@@ -124,18 +126,11 @@ class _Mind:
         reply: NextMove = await self._desk.ask("investigate", (brief, transcript, left))
         return reply
 
-    async def synthesize(
-        self,
-        question: str,
-        evidence: Sequence[Ranked],
-        summary: str,
-        gaps: Sequence[str],
-        plan: str = "",
-    ) -> AsyncGenerator[str | Draft, None]:
+    async def synthesize(self, commission: Commission) -> AsyncGenerator[str | Draft, None]:
         yield "The library"
-        await self._desk.ask("synthesize", evidence)
+        await self._desk.ask("synthesize", commission.evidence)
         yield " says so."
-        cited = evidence[:1]
+        cited = commission.evidence[:1]
         yield Draft(
             spoken=SPOKEN,
             markdown="The library says so. [1]" if cited else "The library is silent.",
@@ -148,9 +143,20 @@ class _Mind:
                 )
                 for one in cited
             ),
-            gaps=tuple(gaps),
+            gaps=tuple(commission.gaps),
             answered=bool(cited),
         )
+
+    async def repair(
+        self,
+        question: str,
+        draft: Draft,
+        unsupported: Sequence[int],
+        evidence: Sequence[Ranked],
+        *,
+        drop_only: bool,
+    ) -> Repaired:
+        raise AssertionError("every sentence here is its quote or supported")
 
 
 class _Library:
@@ -165,6 +171,9 @@ class _Library:
         return []
 
     async def read(self, request: ReadDocument) -> Sequence[Hit]:
+        return []
+
+    async def bridged_languages(self) -> Sequence[str]:
         return []
 
     async def find_quote(self, quote: str, passage: Passage) -> QuoteMatch | None:

@@ -26,14 +26,33 @@ TEN = Ceilings(calls=10, words=7_500, passages=15)
 
 
 @pytest.mark.parametrize(
-    ("extensions", "calls", "words", "passages"),
-    [(0, 10, 7_500, 15), (1, 15, 11_250, 20), (2, 20, 15_000, 25)],
+    ("extensions", "calls", "words", "passages", "tokens"),
+    [(0, 10, 7_500, 15, 500_000), (1, 15, 11_250, 20, 750_000), (2, 20, 15_000, 25, 1_000_000)],
 )
-def test_each_extension_raises_all_three_ceilings(
-    extensions: int, calls: int, words: int, passages: int
+def test_each_extension_raises_all_ceilings(
+    extensions: int, calls: int, words: int, passages: int, tokens: int
 ) -> None:
-    expected = Ceilings(calls=calls, words=words, passages=passages)
+    expected = Ceilings(calls=calls, words=words, passages=passages, tokens=tokens)
     assert Harness().ceilings(extensions) == expected
+
+
+def test_without_a_ceiling_of_tokens_there_is_none_after_an_extension_either() -> None:
+    ceilings = Harness(hard_token_ceiling=0).ceilings(2)
+    assert ceilings.tokens == 0
+    assert not ceilings.leave_no_search(10**9)
+    assert not ceilings.leave_no_call(10**9)
+
+
+def test_the_search_leaves_the_tokens_that_the_answer_needs() -> None:
+    ceilings = Harness(hard_token_ceiling=50_000).ceilings(0)
+    assert ceilings.tokens_for_answer == 21_000
+    assert [ceilings.leave_no_search(used) for used in (28_999, 29_000)] == [False, True]
+    assert [ceilings.leave_no_call(used) for used in (49_999, 50_000)] == [False, True]
+
+
+def test_of_few_tokens_the_answer_gets_half() -> None:
+    ceilings = Harness(hard_token_ceiling=10_000).ceilings(0)
+    assert [ceilings.leave_no_search(used) for used in (4_999, 5_000)] == [False, True]
 
 
 def test_the_shipped_configuration_is_the_default() -> None:
@@ -55,6 +74,8 @@ def test_the_shipped_configuration_is_the_default() -> None:
         ("soft_word_ratio", float("nan"), "above 0"),
         ("hitl_enabled", 1, "true or false, not 1"),
         ("max_tools", 3, "has no setting 'max_tools'"),
+        ("hard_token_ceiling", -1, "from 0 to 1000000000"),
+        ("token_increment", 1.5, "from 0 to 100000000"),
     ],
 )
 def test_a_bad_number_is_one_sentence_that_names_it(name: str, value: Any, says: str) -> None:

@@ -68,15 +68,15 @@ def question(extensions: int = 0, **changes: Any) -> Question:
 @pytest.mark.parametrize(
     ("extensions", "name", "limits", "next_limits"),
     [
-        (0, "interrupt_ext_1", (10, 7_500, 15), (15, 11_250, 20)),
-        (1, "interrupt_ext_2", (15, 11_250, 20), (20, 15_000, 25)),
+        (0, "interrupt_ext_1", (10, 7_500, 15, 500_000), (15, 11_250, 20, 750_000)),
+        (1, "interrupt_ext_2", (15, 11_250, 20, 750_000), (20, 15_000, 25, 1_000_000)),
     ],
 )
 def test_each_question_names_its_extension_and_both_limits(
     extensions: int,
     name: str,
-    limits: tuple[int, int, int],
-    next_limits: tuple[int, int, int],
+    limits: tuple[int, ...],
+    next_limits: tuple[int, ...],
 ) -> None:
     asked = question(extensions)
     budget = asked.payload["budget"]

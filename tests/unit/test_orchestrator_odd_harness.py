@@ -96,10 +96,12 @@ def test_the_last_extension_is_a_hard_stop_whatever_the_number(extensions: int) 
 
 
 def test_increments_may_be_nothing_or_large() -> None:
-    still = Harness(budget_increment=0, word_increment=0, chunk_increment=0)
+    still = Harness(budget_increment=0, word_increment=0, chunk_increment=0, token_increment=0)
     assert still.ceilings(2) == still.ceilings(0)
     large = replace(Harness(), budget_increment=1_000, word_increment=1_000_000)
-    assert large.ceilings(2) == Ceilings(calls=2_010, words=2_007_500, passages=25)
+    assert large.ceilings(2) == Ceilings(
+        calls=2_010, words=2_007_500, passages=25, tokens=1_000_000
+    )
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 10])

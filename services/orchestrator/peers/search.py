@@ -20,6 +20,8 @@ from zocrates.search.v1 import search_pb2 as pb
 from zocrates.search.v1 import search_pb2_grpc as rpc
 
 PEER = "search"
+# What only adds a remark is not waited for.
+DESCRIBE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +97,16 @@ class SearchPeer:
             start=match.start,
             text=match.text,
         )
+
+    async def bridged_languages(self) -> Sequence[str]:
+        """Languages between which a question finds texts, if search tells them soon."""
+        reply: pb.DescribeEncoderResponse = await unary(
+            PEER,
+            self._stub.DescribeEncoder,
+            pb.DescribeEncoderRequest(),
+            deadline_s=min(self._deadline_s, DESCRIBE_S),
+        )
+        return list(reply.bridged_languages)
 
     async def _call(self, method: Any, request: object) -> Any:  # a multicallable of the stub
         return await unary(PEER, method, request, deadline_s=self._deadline_s)

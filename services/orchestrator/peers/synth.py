@@ -1,6 +1,6 @@
 """The synth process, as the orchestrator uses it."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -110,6 +110,20 @@ class NextMove:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Commission:
+    """What the writer gets: a question, its evidence, and what the search says of it."""
+
+    question: str
+    evidence: Sequence[Ranked]
+    covered_summary: str = ""
+    gaps: Sequence[str] = ()
+    # What the person approved before the search.
+    plan: str = ""
+    # Languages between which the search finds meaning.
+    bridged_languages: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DraftCitation:
     """A citation as the writer made it, not yet checked."""
 
@@ -128,6 +142,17 @@ class Draft:
     citations: tuple[DraftCitation, ...]
     gaps: tuple[str, ...]
     answered: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """A draft's text and citations after its repair."""
+
+    spoken: Spoken
+    markdown: str
+    citations: tuple[DraftCitation, ...]
+    rewritten: int
+    dropped: int
 
 
 class SynthPeer:
@@ -215,21 +240,15 @@ class SynthPeer:
             ),
         )
 
-    async def synthesize(
-        self,
-        question: str,
-        evidence: Sequence[Ranked],
-        summary: str,
-        gaps: Sequence[str],
-        plan: str = "",
-    ) -> AsyncGenerator[str | Draft, None]:
+    async def synthesize(self, commission: Commission) -> AsyncGenerator[str | Draft, None]:
         """One attempt at the answer: pieces of its text, and the draft at the end."""
         request = pb.SynthesizeRequest(
-            question=question,
-            evidence=[ranked_to_proto(one) for one in evidence],
-            covered_summary=summary,
-            gaps=gaps,
-            confirmed_plan=plan,
+            question=commission.question,
+            evidence=[ranked_to_proto(one) for one in commission.evidence],
+            covered_summary=commission.covered_summary,
+            gaps=commission.gaps,
+            confirmed_plan=commission.plan,
+            bridged_languages=commission.bridged_languages,
         )
         thoughts: list[str] = []
         draft = None
@@ -246,6 +265,41 @@ class SynthPeer:
         if draft is None:
             raise _unfinished()
         yield draft
+
+    async def repair(
+        self,
+        question: str,
+        draft: Draft,
+        unsupported: Sequence[int],
+        evidence: Sequence[Ranked],
+        *,
+        drop_only: bool,
+    ) -> Repaired:
+        """The draft with its unsupported sentences rewritten or dropped, all others as they are."""
+        request = pb.RepairRequest(
+            question=question,
+            markdown=draft.markdown,
+            citations=[
+                pb.DraftCitation(
+                    number=one.number,
+                    passage_id=one.passage_id,
+                    quote=one.quote,
+                    statement=one.statement,
+                )
+                for one in draft.citations
+            ],
+            unsupported=unsupported,
+            evidence=[ranked_to_proto(one) for one in evidence],
+            drop_only=drop_only,
+        )
+        result, thought = await self._finished(self._stub.Repair, request)
+        return Repaired(
+            spoken=_spoken(result, thought),
+            markdown=result.markdown,
+            citations=_citations(result.citations),
+            rewritten=result.rewritten_sentences,
+            dropped=result.dropped_sentences,
+        )
 
     def _turn(self, turn: TurnRecord) -> pb.InvestigationTurn:
         known = self._turns.get(turn)
@@ -291,17 +345,21 @@ def _draft(result: pb.SynthesizeResult, thought: str) -> Draft:
     return Draft(
         spoken=_spoken(result, thought),
         markdown=result.markdown,
-        citations=tuple(
-            DraftCitation(
-                number=one.number,
-                passage_id=one.passage_id,
-                quote=one.quote,
-                statement=one.statement,
-            )
-            for one in result.citations
-        ),
+        citations=_citations(result.citations),
         gaps=tuple(result.gaps),
         answered=result.answered,
+    )
+
+
+def _citations(citations: Iterable[pb.DraftCitation]) -> tuple[DraftCitation, ...]:
+    return tuple(
+        DraftCitation(
+            number=one.number,
+            passage_id=one.passage_id,
+            quote=one.quote,
+            statement=one.statement,
+        )
+        for one in citations
     )
 
 
