@@ -1,7 +1,7 @@
 """Asks for consent where a run needs it: before its search, and before the first use of a tool."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from services.orchestrator import consent
 from services.orchestrator.checkpoint import Choice, Decision, Question
@@ -42,7 +42,12 @@ class Consenting:
         known = self._ledger.checkpoint(name)
         if known is not None and known.decision is not None:
             return known.decision
-        question = self._question(subject, name, version=known.version + 1 if known else 1)
+        question = self._question(
+            subject,
+            name,
+            version=known.version + 1 if known else 1,
+            expires_at=await self._ledger.deadline(self._patience),
+        )
         if recorded:
             # The question was withdrawn and the run taken up again.
             await self._ledger.ask(question)
@@ -57,8 +62,9 @@ class Consenting:
         keys = (f"approval/{subject}" for subject in subjects)
         return sum(self._ledger.output(key) is not None for key in keys)
 
-    def _question(self, subject: str, name: str, *, version: int) -> Question:
-        expires_at = datetime.now(UTC) + self._patience if self._patience else None
+    def _question(
+        self, subject: str, name: str, *, version: int, expires_at: datetime | None
+    ) -> Question:
         if subject == consent.RESEARCH:
             share = self._options.complexity or 0.0
             return consent.research_question(name, share, version=version, expires_at=expires_at)

@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 from opentelemetry import trace
@@ -43,6 +44,9 @@ class RunStore(Protocol):
 
     async def conversation(self, session_id: str, before: int, *, turns: int) -> list[PastTurn]:
         """The last answered turns of the session."""
+
+    async def clock(self) -> datetime:
+        """What time it is for everybody."""
 
 
 class Standing:
@@ -128,6 +132,10 @@ class Ledger:
         return await until_up(
             lambda: self._store.conversation(self.run.session_id, self.run.ordinal, turns=turns)
         )
+
+    async def deadline(self, patience: timedelta | None) -> datetime | None:
+        """When a question that is asked now is over; None: never."""
+        return await until_up(self._store.clock) + patience if patience is not None else None
 
     def begin(self, key: str, events: Callable[[int], Sequence[NewEvent]]) -> int:
         """Record that an attempt at a step begins; returns its number, from 1."""

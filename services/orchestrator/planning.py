@@ -5,14 +5,14 @@ checkpoint, which no holder of the run has to do with.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, Protocol
 
 from services.orchestrator import checkpoint, events
 from services.orchestrator.errors import Asked
 from services.orchestrator.ledger import Ledger
 from services.orchestrator.peers.synth import PlanReply
-from services.orchestrator.plans import ConfirmedPlan, Plan, Round, first_plan, plan_to_json
+from services.orchestrator.plans import ConfirmedPlan, Round, first_plan, plan_to_json
 
 KEY = "plan"
 
@@ -46,13 +46,17 @@ async def reviewed_plan(
         if known.decision is not None:
             return ConfirmedPlan(text=known.plan.current_plan, conversation=ledger.rounds)
         # The review was withdrawn and the run taken up again: it goes on where it was.
-        await ledger.ask(_question(known.plan, known.version + 1, patience))
+        deadline = await ledger.deadline(patience)
+        await ledger.ask(
+            checkpoint.plan_question(known.plan, version=known.version + 1, expires_at=deadline)
+        )
         raise Asked
     async with ledger.working("plan", KEY):
         drafted = await planner.draft_plan(question, items)
     plan = first_plan(question, drafted.reply)
+    deadline = await ledger.deadline(patience)
     await ledger.ask(
-        _question(plan, 1, patience),
+        checkpoint.plan_question(plan, version=1, expires_at=deadline),
         events=[
             *events.thought("planner", drafted.spoken.thought),
             events.plan_drafted(plan, version=1),
@@ -62,8 +66,3 @@ async def reviewed_plan(
         usage=drafted.spoken.added_to(ledger.usage),
     )
     raise Asked
-
-
-def _question(plan: Plan, version: int, patience: timedelta | None) -> checkpoint.Question:
-    expires_at = datetime.now(UTC) + patience if patience else None
-    return checkpoint.plan_question(plan, version=version, expires_at=expires_at)

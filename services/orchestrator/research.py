@@ -94,7 +94,7 @@ async def research(
                 why,
                 progress,
                 version=known.version + 1 if known else 1,
-                expires_at=datetime.now(UTC) + errand.patience if errand.patience else None,
+                expires_at=await ledger.deadline(errand.patience),
             )
             await _record(ledger, number, report, question)
             return None

@@ -17,6 +17,7 @@ from services.chassis.channel import open_channel
 from services.chassis.errors import RpcFailure, failure_of
 from services.orchestrator import process
 from services.orchestrator.ceilings import Harness
+from services.orchestrator.consent import Consent
 from services.orchestrator.settings import Settings
 from tests.fakes.research_peers import ResearchPeers
 from tests.servers import free_port
@@ -174,10 +175,14 @@ def settings_for(
 
 
 @asynccontextmanager
-async def orchestrator(settings: Settings, harness: Harness | None = None) -> AsyncIterator[Chat]:
+async def orchestrator(
+    settings: Settings, harness: Harness | None = None, *, consent: Consent | None = None
+) -> AsyncIterator[Chat]:
     """A running orchestrator and a caller; stopped gracefully at the end."""
     stop = asyncio.Event()
-    running = asyncio.create_task(process.run(settings, harness or Harness(), stop))
+    running = asyncio.create_task(
+        process.run(settings, harness or Harness(), stop, consent=consent)
+    )
     async with open_channel(f"127.0.0.1:{settings.port}") as channel:
         await asyncio.wait(
             [running, asyncio.create_task(channel.channel_ready())],

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from datetime import datetime
 from enum import StrEnum
 
 from services.orchestrator.errors import HandOver, Stale
@@ -61,6 +62,13 @@ class _MortalStore:
         self.at_work += 1
         try:
             return await self._history.load(run_id)
+        finally:
+            self.at_work -= 1
+
+    async def clock(self) -> datetime:
+        self.at_work += 1
+        try:
+            return await self._history.clock()
         finally:
             self.at_work -= 1
 

@@ -11,7 +11,7 @@ from services.orchestrator.ceilings import Harness
 from services.orchestrator.checkpoint import Choice
 from services.orchestrator.errors import PeerRefused
 from services.orchestrator.run import Stage
-from services.orchestrator.store.checkpoints import Answer
+from services.orchestrator.store.answers import Answer
 from services.orchestrator.store.runs import Turn
 from tests.machine.desk import HeldCall, moves
 from tests.machine.model import EXTENSIONS, Leads, RunModel

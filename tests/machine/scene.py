@@ -10,7 +10,8 @@ from hypothesis.stateful import RuleBasedStateMachine
 from sqlalchemy import text
 
 from services.orchestrator.checkpoint import Choice
-from services.orchestrator.store.checkpoints import Answer, Checkpoints, Decided
+from services.orchestrator.store.answers import Answer
+from services.orchestrator.store.checkpoints import Checkpoints, Decided
 from services.orchestrator.store.database import Database
 from services.orchestrator.store.runs import Runs
 from tests.machine.desk import HeldCall

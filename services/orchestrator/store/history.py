@@ -179,6 +179,7 @@ LOAD = text("""
            (SELECT json_agg(json_build_array(author, message, intent) ORDER BY number)
             FROM plan_round WHERE run_id = :run_id) AS rounds
 """)
+CLOCK = text("SELECT clock_timestamp() AS now")
 CONVERSATION = text("""
     SELECT run.prompt, answer.payload
     FROM run JOIN LATERAL (
@@ -281,6 +282,11 @@ class History:
                 for author, message, intent in row.rounds or ()
             ],
         )
+
+    async def clock(self) -> datetime:
+        """What time it is for everybody."""
+        now: datetime = (await self._database.fetch(CLOCK)).one().now
+        return now
 
     async def conversation(self, session_id: str, before: int, *, turns: int) -> list[PastTurn]:
         """The last answered turns before an ordinal, oldest first."""

@@ -25,7 +25,10 @@ STEPS = text("""
     RETURNING key
 """)
 # Each of these stays in its run's message; of any other kind the last one does, if at all.
-EACH = ("tool_call", "tool_result", "request_input", "checkpoint_answered")
+EACH = (
+    *("tool_call", "tool_result", "request_input", "checkpoint_answered"),
+    *("plan", "plan_feedback"),
+)
 NONE = ("thought", "answer_reset")
 # The lock keeps a retry out; what NATS has not got yet is left for the relay.
 EVENTS = text("""
