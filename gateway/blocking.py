@@ -1,7 +1,7 @@
 """The client for programs without an event loop: each call runs one of its own to the end."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -43,7 +43,9 @@ class BlockingClient:
         """What a call of the client comes to."""
         return self._runner.run(work(self._client))
 
-    def each(self, stream: Callable[[Client], AsyncGenerator[Event, None]]) -> Iterator[Event]:
+    def each(
+        self, stream: Callable[[Client], AsyncGenerator[Event, None]]
+    ) -> Generator[Event, None, None]:
         """The events of one of the client's streams, as they come."""
         events = stream(self._client)
         try:

@@ -67,6 +67,7 @@ def _description(app: FastAPI) -> Json:
         for path, operations in document["paths"].items():
             for method, operation in operations.items():
                 _complete(operation, path, method)
+        task_openapi.link(document)
         app.openapi_schema = document
     return app.openapi_schema
 

@@ -63,6 +63,32 @@ HEADERS = {
     ),
     ("/api/v1/approvals/decision", "post"): ("200", REPLAY_HEADERS),
 }
+# Where ids of a reply lead: to these operations, as this parameter, from this place of the body.
+TASK = "/api/v1/tasks/{task_id}"
+OF_A_TASK = (
+    (TASK, "get", "task_id"),
+    (f"{TASK}/events", "get", "task_id"),
+    (f"{TASK}/control-state", "get", "task_id"),
+    (f"{TASK}/pause", "post", "task_id"),
+    (f"{TASK}/resume", "post", "task_id"),
+    (f"{TASK}/cancel", "post", "task_id"),
+    ("/api/v1/tasks/{workflow_id}/review", "get", "workflow_id"),
+    ("/api/v1/tasks/{workflow_id}/review", "post", "workflow_id"),
+)
+OF_A_SESSION = (
+    ("/api/v1/sessions/{session_id}", "get", "session_id"),
+    ("/api/v1/sessions/{session_id}/history", "get", "session_id"),
+    ("/api/v1/sessions/{session_id}/events", "get", "session_id"),
+    ("/api/v1/sessions/{session_id}", "patch", "session_id"),
+    ("/api/v1/sessions/{session_id}", "delete", "session_id"),
+    ("/sessions/{session_id}", "get", "session_id"),
+)
+LINKS = (
+    ("/api/v1/tasks", "post", "200", "/task_id", OF_A_TASK),
+    ("/api/v1/tasks/stream", "post", "201", "/task_id", OF_A_TASK),
+    ("/api/v1/tasks", "get", "200", "/tasks/0/task_id", OF_A_TASK),
+    ("/api/v1/sessions", "get", "200", "/sessions/0/session_id", OF_A_SESSION),
+)
 REDIRECT = ("/api/v1/tasks/{task_id}/stream", "get")
 
 
@@ -88,6 +114,19 @@ def complete(operation: Json, path: str, method: str, reference: str) -> None:
         for status, response in responses.items():
             if status.startswith("2"):
                 response.setdefault("headers", {}).update(_headers(RATE_HEADERS))
+
+
+def link(document: Json) -> None:
+    """Say in the description where the ids of some replies lead."""
+    paths = document["paths"]
+    for path, method, status, pointer, targets in LINKS:
+        links = paths[path][method]["responses"][status].setdefault("links", {})
+        for target, verb, parameter in targets:
+            operation = paths[target][verb]["operationId"]
+            links[operation] = {
+                "operationId": operation,
+                "parameters": {parameter: f"$response.body#{pointer}"},
+            }
 
 
 def stream_schema(reference: str) -> Json:
