@@ -21,6 +21,7 @@ from services.orchestrator.consent import Consent
 from services.orchestrator.errors import DatabaseDown
 from services.orchestrator.expiry import expire_regularly
 from services.orchestrator.peers.calls import Deadlines
+from services.orchestrator.peers.models import ModelsPeer
 from services.orchestrator.peers.rerank import RerankPeer
 from services.orchestrator.peers.search import SearchPeer
 from services.orchestrator.peers.synth import SynthPeer
@@ -49,6 +50,7 @@ class Surroundings:
     peers: Peers
     bus: Bus
     dependencies: Mapping[str, Look]
+    models: ModelsPeer
 
 
 async def run(
@@ -74,7 +76,9 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
         except DatabaseDown as error:
             log.warning("start_without_database", cause=error.cause)
         bus = await stack.enter_async_context(
-            open_bus(settings.nats_url, "orchestrator", echo=False)
+            open_bus(
+                settings.nats_url, "orchestrator", echo=False, access=settings.bus_access
+            )
         )
         store = store_on(database)
         channels = {
@@ -88,6 +92,7 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
         yield Surroundings(
             store=store,
             peers=_peers(settings, channels),
+            models=ModelsPeer(channels["search"], channels["rerank"], channels["synth"]),
             bus=bus,
             dependencies=_dependencies(database, bus, channels),
         )
@@ -135,7 +140,7 @@ async def work(
         working = group.create_task(runner.run(stop))
         await serve(
             settings,
-            served(store, reviewing, rules, signals),
+            served(store, reviewing, rules, signals, around.models),
             until=stop,
             dependencies=around.dependencies,
         )
