@@ -31,11 +31,12 @@ class Event(Data):
 
 
 class Ceilings(Data):
-    """Limits of a run, cumulative over its passes."""
+    """Limits of a run, cumulative over its passes; without `tokens` language models have none."""
 
     calls: int
     words: int
     passages: int
+    tokens: int = 0
 
 
 class RunOptions(Data):
@@ -136,6 +137,7 @@ class BudgetUsed(Data):
     words: int
     passages_found: int
     documents: int
+    tokens: int = 0
 
 
 class BudgetCheckpoint(Data):

@@ -57,7 +57,7 @@ ENUM_PREFIXES = {
 }
 # The kinds of checkpoints by the field that holds what each shows.
 CHECKPOINTS = ("budget", "plan", "approval")
-WHOLE_NUMBERS = frozenset({"input_tokens", "output_tokens"})
+WHOLE_NUMBERS = frozenset({"input_tokens", "output_tokens", "tokens"})
 
 # Legal inside JSON, but line ends to many readers of a stream.
 LINE_ENDS = {"\u0085": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}

@@ -10,8 +10,8 @@ export function added({ say }, { limits, next_limits: next }) {
 	if (!limits || !next) {
 		return '';
 	}
-	return ['calls', 'words', 'passages']
-		.map(noun => [noun, next[noun] - limits[noun]])
+	return ['calls', 'words', 'passages', 'tokens']
+		.map(noun => [noun, (next[noun] ?? 0) - (limits[noun] ?? 0)])
 		.filter(([, more]) => more > 0)
 		.map(([noun, more]) => say(`adds-${noun}`, { more }))
 		.join(', ');
@@ -23,10 +23,13 @@ export function bars({ used, limits, next_limits: next }) {
 		return [];
 	}
 	let kept = Math.min(used.passages_found, limits.passages);
+	// Only a run with a ceiling of tokens has one to show.
+	let tokens = limits.tokens ? [{ name: 'tokens', used: used.tokens, limit: limits.tokens, next: next.tokens }] : [];
 	return [
 		{ name: 'calls', used: used.calls, limit: limits.calls, next: next.calls },
 		{ name: 'words', used: used.words, limit: limits.words, next: next.words },
 		{ name: 'passages', used: kept, limit: limits.passages, next: next.passages },
+		...tokens,
 	];
 }
 

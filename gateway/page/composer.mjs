@@ -20,9 +20,8 @@ export function createComposer(context, { onAsk, onStop }) {
 	let node = h(
 		'form',
 		{ id: 'composer', class: 'composer', onsubmit: submit },
-		scope.node,
 		h('div', { class: 'writing-row' }, h('label', { 'class': 'unseen', 'for': 'prompt' }, say('your-question')), prompt, send, stop),
-		h('div', { class: 'composer-foot' }, menu.node),
+		h('div', { class: 'composer-foot' }, scope.node, menu.node),
 	);
 	let mode = 'idle';
 

@@ -1,7 +1,7 @@
 // What the state of the library means in words, and what to do about what was not read. Pure but for the words.
 
 // What a person can do about a text that was not read; for other reasons there is nothing but the reason.
-const REMEDIES = new Set(['file_missing', 'encrypted', 'image_only', 'damaged', 'too_large', 'timed_out', 'base_folder_unknown', 'no_unicode_map']);
+const REMEDIES = new Set(['file_missing', 'encrypted', 'image_only', 'damaged', 'too_large', 'timed_out', 'base_folder_unknown', 'changing', 'no_unicode_map']);
 const REASONS = new Set([...REMEDIES, 'unsupported_type', 'outside_library']);
 
 /** The library in one line. */
@@ -17,18 +17,18 @@ export function lineText({ say }, { sources: [source], counts, vectors }) {
 export function facts({ say, number, moment }, state) {
 	let [source] = state.sources;
 	let { counts, vectors } = state;
-	let documents = count => say('documents', { documents: count });
 	return [
 		['source', source ? say('source-kind', { kind: source.demo ? 'demo' : source.kind }) : say('source-none')],
 		['folder', source?.location],
 		['program', source?.program],
 		['synced', state.synced_at ? moment(state.synced_at) : say('never')],
 		['items', number(counts.items)],
-		['full', documents(counts.read_in_full)],
-		['part', documents(counts.read_in_part)],
-		['abstract', documents(counts.abstract_only)],
-		['unreadable', documents(counts.unreadable)],
-		['vectors', say('library-vectors', vectors)],
+		['documents', number(counts.documents)],
+		['full', number(counts.read_in_full)],
+		['part', number(counts.read_in_part)],
+		['abstract', number(counts.abstract_only)],
+		['unreadable', number(counts.unreadable)],
+		['vectors', say('of', { value: vectors.done, limit: vectors.total })],
 		['encoder', state.encoder],
 		['last-error', state.last_error],
 	].filter(([, value]) => value).map(([name, value]) => [say(`fact-${name}`), value]);

@@ -27,7 +27,6 @@ export function createScopeBar(context) {
 
 	function toggle(chip) {
 		set(toggled(chips, chip));
-		picker.redraw();
 	}
 
 	function draw() {

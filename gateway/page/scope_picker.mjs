@@ -80,7 +80,6 @@ export function createScopePicker(context, { chips, onToggle }) {
 	return {
 		node,
 		open,
-		redraw,
 		offer(list) {
 			offered = list;
 			redraw();

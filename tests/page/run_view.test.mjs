@@ -143,3 +143,28 @@ test('a reloaded run waits at its checkpoint with the limits of its last extensi
 	assert.equal(pendingCheckpoint(view).interrupt_id, 'interrupt_ext_2');
 	assert.equal(usage(view).callLimit, 15);
 });
+
+let plan = (version, text, id = '7') => frame('plan', { round: version, version, intent: 'ready', text, current_plan: text, model: 'm', time: 't' }, id);
+let comment = (version, message) => frame('plan_feedback', { round: version, version, message, by: 'ada', time: 't' }, '8');
+let review = version => frame('request_input', { interrupt_id: 'interrupt_plan', kind: 'plan_review', version, message: 'Review.', payload: { round: version, max_rounds: 10, current_plan: 'p' } }, '9');
+
+test('a plan grows by rounds and the card by versions, while the run goes on waiting', () => {
+	let view = after(plan(1, 'One.'), review(1), comment(2, 'More.'), plan(2, 'Two.'), review(2));
+	assert.deepEqual(view.plan.rounds.map(one => [one.author, one.message]), [['planner', 'One.'], ['person', 'More.'], ['planner', 'Two.']]);
+	assert.deepEqual([view.plan.version, view.plan.current_plan, view.checkpoints.length, pendingCheckpoint(view).version], [2, 'Two.', 1, 2]);
+});
+
+test('feedback that was sent from here is told apart from feedback from elsewhere', () => {
+	let waiting = after(plan(1, 'One.'), review(1));
+	let ours = [comment(2, 'More.'), plan(2, 'Two.')].reduce(reduce, { ...waiting, sent: 'interrupt_plan' });
+	let theirs = [comment(2, 'More.'), plan(2, 'Two.')].reduce(reduce, waiting);
+	assert.deepEqual([ours.plan.isElsewhere, theirs.plan.isElsewhere], [false, true]);
+	// With the next version the card takes decisions again.
+	assert.equal(reduce(ours, review(2)).sent, null);
+});
+
+test('a review that nobody answered in time ends the run as expired, not as failed', () => {
+	let view = after(plan(1, 'One.'), review(1), frame('error', { code: 'REVIEW_EXPIRED', message: 'Too late.', retryable: false }, '10'));
+	assert.equal(view.state, 'EXPIRED');
+	assert.ok(isOver(view) && !canRetry(view) && pendingCheckpoint(view) === null);
+});

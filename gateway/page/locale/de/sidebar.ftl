@@ -146,6 +146,7 @@ work-kept = { $kept } von { $considered ->
 meter-calls = Aufrufe
 meter-words = Gelesene Wörter
 meter-passages = Behaltene Stellen
+meter-tokens = Tokens
 of = { $value } von { $limit }
 tool = { $tool ->
     [search_corpus] Suche
@@ -201,6 +202,10 @@ adds-calls = { $more ->
 adds-words = { $more ->
     [one] +1 Wort
    *[other] +{ $more } Wörter
+  }
+adds-tokens = { $more ->
+    [one] +1 Token
+   *[other] +{ $more } Tokens
   }
 adds-passages = { $more ->
     [one] +1 Stelle
@@ -338,9 +343,9 @@ library-title = Bibliothek
 library-none = Keine Bibliothek
 library-away = Bibliothek: nicht da
 library-line = { $kind ->
-    [demo] Demobibliothek
-   *[zotero] Zotero-Bibliothek
-  } · { $documents ->
+    [demo] Demobibliothek ·{" "}
+   *[zotero] {""}
+  }{ $documents ->
     [one] 1 Dokument
    *[other] { $documents } Dokumente
   }
@@ -359,6 +364,7 @@ fact-folder = Ort
 fact-program = Programm
 fact-synced = Zuletzt gelesen
 fact-items = Einträge
+fact-documents = Dokumente
 fact-full = Ganz gelesen
 fact-part = Zum Teil gelesen
 fact-abstract = Nur Zusammenfassung
@@ -399,6 +405,7 @@ reason = { $reason ->
     [timed_out] Dauerte zu lange
     [base_folder_unknown] Basisordner unbekannt
     [outside_library] Außerhalb der Bibliothek
+    [changing] Wird gerade geschrieben
    *[no_unicode_map] Text ohne Zeichentabelle
   }
 remedy = { $reason ->
@@ -408,6 +415,7 @@ remedy = { $reason ->
     [damaged] Hol die Datei neu von ihrer Quelle; dann versuch es erneut.
     [too_large] Heb die Grenze in der Konfiguration an oder häng nur den Teil an, den du brauchst.
     [timed_out] Versuch es erneut, wenn der Rechner weniger zu tun hat.
+    [changing] Warte, bis sie nicht mehr geschrieben wird; dann versuch es erneut.
     [base_folder_unknown] Stell in Zotero den Basisordner für verknüpfte Dateien ein oder nenn ihn dem Dienst.
    *[no_unicode_map] Lass Texterkennung über die Datei laufen, damit ihre Buchstaben lesbar werden.
   }

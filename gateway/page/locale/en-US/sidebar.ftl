@@ -146,6 +146,7 @@ work-kept = { $kept } of { $considered ->
 meter-calls = Calls
 meter-words = Words read
 meter-passages = Passages kept
+meter-tokens = Tokens
 of = { $value } of { $limit }
 tool = { $tool ->
     [search_corpus] Search
@@ -201,6 +202,10 @@ adds-calls = { $more ->
 adds-words = { $more ->
     [one] +1 word
    *[other] +{ $more } words
+  }
+adds-tokens = { $more ->
+    [one] +1 token
+   *[other] +{ $more } tokens
   }
 adds-passages = { $more ->
     [one] +1 passage
@@ -338,9 +343,9 @@ library-title = Library
 library-none = No library
 library-away = Library: away
 library-line = { $kind ->
-    [demo] Demo library
-   *[zotero] Zotero library
-  } · { $documents ->
+    [demo] Demo library ·{" "}
+   *[zotero] {""}
+  }{ $documents ->
     [one] 1 document
    *[other] { $documents } documents
   }
@@ -359,6 +364,7 @@ fact-folder = Place
 fact-program = Program
 fact-synced = Last read
 fact-items = Items
+fact-documents = Documents
 fact-full = Read in full
 fact-part = Read in part
 fact-abstract = Abstract only
@@ -399,6 +405,7 @@ reason = { $reason ->
     [timed_out] Took too long
     [base_folder_unknown] Base folder unknown
     [outside_library] Outside the library
+    [changing] Being written
    *[no_unicode_map] Text without a character map
   }
 remedy = { $reason ->
@@ -408,6 +415,7 @@ remedy = { $reason ->
     [damaged] Get the file again from its source, then try again.
     [too_large] Raise the limit in the configuration, or attach only the part that you need.
     [timed_out] Try again while the machine is less busy.
+    [changing] Wait until it is no longer being written, then try again.
     [base_folder_unknown] Set Zotero’s base folder for linked files, or tell it to the service.
    *[no_unicode_map] Run text recognition over the file, so that its letters can be read.
   }
