@@ -18,6 +18,7 @@ from gateway.guard import Guard
 from gateway.intake import Intake
 from gateway.limiter import Limiter, OwnLimiter, SharedLimiter
 from gateway.metrics import Metrics
+from gateway.model_peers import Models
 from gateway.openapi import describe
 from gateway.peers import Orchestrator, Search
 from gateway.routes import (
@@ -117,6 +118,7 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
                 search=Search(to_search, deadline_s=settings.peer_deadline_s),
                 channels={"orchestrator": to_orchestrator, "search": to_search},
                 feed=feed,
+                models=Models(to_orchestrator),
                 tasks=Tasks(to_orchestrator, deadline_s=settings.peer_deadline_s),
                 reviews=Reviews(
                     to_orchestrator,

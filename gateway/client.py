@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
-from gateway import control, holdings, wire
+from gateway import control, holdings, library_wire, wire
 from gateway.connection import Connection, GatewayAway, NothingThere, Refused, Reply, decoded
 from gateway.location import Location
 from gateway.patience import Patience
@@ -172,9 +172,9 @@ class Client:
             async for event in events:
                 yield event
 
-    async def library(self) -> wire.Library:
+    async def library(self) -> library_wire.Library:
         """The state of the library."""
-        return await self._read("/library", wire.Library)
+        return await self._read("/library", library_wire.Library)
 
     async def choose_source(self, choice: holdings.SourceChoice) -> None:
         """Have the library read from another place from now on."""

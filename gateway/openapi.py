@@ -7,7 +7,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from gateway import events, task_openapi, wire
+from gateway import events, library_wire, task_openapi, wire
 
 REFERENCE = "#/components/schemas/{model}"
 STREAMS = {
@@ -102,7 +102,7 @@ def _complete(operation: Json, path: str, method: str) -> None:
 
 def _schemas() -> Json:
     """The error body, the data of each event, and the frames of each stream."""
-    data: list[type[BaseModel]] = [wire.ErrorBody, wire.SyncProgress, events.Event]
+    data: list[type[BaseModel]] = [wire.ErrorBody, library_wire.SyncProgress, events.Event]
     data += [*EVENT_DATA.values(), *task_openapi.MODELS]
     _, document = models_json_schema(
         [(model, "serialization") for model in data], ref_template=REFERENCE
@@ -112,7 +112,9 @@ def _schemas() -> Json:
     schemas.update({f"Frame_{name}": frame for name, frame in frames.items()})
     schemas["RunStream"] = {"oneOf": [{"$ref": _reference(f"Frame_{name}")} for name in frames]}
     schemas[task_openapi.STREAM] = task_openapi.stream_schema(REFERENCE)
-    schemas["SyncStream"] = {"oneOf": [_plain_frame("progress", wire.SyncProgress), _sync_error()]}
+    schemas["SyncStream"] = {
+        "oneOf": [_plain_frame("progress", library_wire.SyncProgress), _sync_error()]
+    }
     return schemas
 
 

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterable
 
-from gateway import events, wire
+from gateway import events, library_wire, wire
 from gateway.checkpoint_card import card_lines
 from gateway.plain_text import clean, counted, one_line
 
@@ -133,7 +133,7 @@ def usage_line(answer: events.Answer) -> str:
     return " · ".join(spent)
 
 
-def library_lines(library: wire.Library) -> Iterable[str]:
+def library_lines(library: library_wire.Library) -> Iterable[str]:
     """The state of the library."""
     for source in library.sources:
         kind = "demo library of invented papers" if source.demo else source.kind
@@ -170,7 +170,7 @@ def library_lines(library: wire.Library) -> Iterable[str]:
             yield f"  {skip.item_key}  {one_line(skip.title, 60)}: {reason_of(skip)}"
 
 
-def reason_of(skip: wire.Skip) -> str:
+def reason_of(skip: library_wire.Skip) -> str:
     """Why something was skipped."""
     reason = skip.reason.replace("_", " ")
     return f"{reason} ({one_line(skip.detail, 100)})" if skip.detail else reason

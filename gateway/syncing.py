@@ -3,7 +3,7 @@
 import sys
 from contextlib import aclosing
 
-from gateway import wire
+from gateway import library_wire
 from gateway.client import Client
 from gateway.plain_text import complain, one_line
 from gateway.presentation import reason_of
@@ -34,7 +34,7 @@ def _show_progress(event: ServerEvent) -> None:
     if event.name == "error":
         complain(str(event.data.get("message", "The sync broke off.")))
         return
-    progress = wire.SyncProgress.model_validate(event.data, extra="ignore")
+    progress = library_wire.SyncProgress.model_validate(event.data, extra="ignore")
     over = "\r\x1b[K" if sys.stdout.isatty() else ""
     match progress.phase:
         case "done":

@@ -14,6 +14,7 @@ from gateway.feed import Feed
 from gateway.follow import Follower
 from gateway.limiter import Limiter
 from gateway.metrics import Metrics
+from gateway.model_peers import Models
 from gateway.peers import Orchestrator, Search
 from gateway.settings import Settings
 from gateway.streaming import EventStream
@@ -34,6 +35,7 @@ class Context:
     follower: Follower
     tasks: Tasks
     reviews: Reviews
+    models: Models
     links: PageLinks
     limiter: Limiter
 

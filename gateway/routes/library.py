@@ -1,12 +1,13 @@
 """The library's state, and bringing the index up to date."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from datetime import UTC
 
 from fastapi import APIRouter
 
-from gateway import wire
+from gateway import library_wire, wire
 from gateway.auth import Caller
 from gateway.errors import GatewayError
 from gateway.routes.context import CalledBy, InContext
@@ -18,15 +19,17 @@ router = APIRouter(tags=["library"])
 
 
 @router.get("/library")
-async def read_library(context: InContext, caller: CalledBy) -> wire.Library:
+async def read_library(context: InContext, caller: CalledBy) -> library_wire.Library:
     """Tell where the library is, how much of it was read, and what was not, with reasons."""
-    status = await context.search.get_status(owner=caller.owner)
+    status, models = await asyncio.gather(
+        context.search.get_status(owner=caller.owner), context.models.describe()
+    )
     has_synced = status.HasField("synced_at")
-    return wire.Library(
+    return library_wire.Library(
         sources=_sources(status, caller),
         libraries=[name for name in status.libraries if caller.may_read(name)],
         counts=_counts(status.counts),
-        vectors=wire.Vectors(done=status.vectors.done, total=status.vectors.total),
+        vectors=library_wire.Vectors(done=status.vectors.done, total=status.vectors.total),
         synced_at=status.synced_at.ToDatetime(tzinfo=UTC) if has_synced else None,
         age_s=status.age.ToTimedelta().total_seconds() if has_synced else None,
         running=_progress(status.running, caller) if status.HasField("running") else None,
@@ -35,6 +38,7 @@ async def read_library(context: InContext, caller: CalledBy) -> wire.Library:
         ),
         duplicates=status.duplicates,
         encoder=status.encoder_id,
+        models=models,
         skipped=_skips(status.skipped, caller),
         last_error=status.last_error or None,
     )
@@ -70,8 +74,8 @@ def _progress_frame(progress: pb.SyncProgress, caller: Caller) -> bytes:
     return frame("progress", _progress(progress, caller).model_dump(mode="json"))
 
 
-def _progress(progress: pb.SyncProgress, caller: Caller) -> wire.SyncProgress:
-    return wire.SyncProgress.model_validate(
+def _progress(progress: pb.SyncProgress, caller: Caller) -> library_wire.SyncProgress:
+    return library_wire.SyncProgress.model_validate(
         {
             "phase": pb.SyncPhase.Name(progress.phase).removeprefix("SYNC_PHASE_").lower(),
             "done": progress.done,
@@ -84,13 +88,13 @@ def _progress(progress: pb.SyncProgress, caller: Caller) -> wire.SyncProgress:
     )
 
 
-def _sources(status: pb.GetStatusResponse, caller: Caller) -> list[wire.Source]:
+def _sources(status: pb.GetStatusResponse, caller: Caller) -> list[library_wire.Source]:
     if not status.source_kind:
         return []
     # A folder name tells about the machine, which is the business of its owner only.
     location = status.source_location if caller.libraries is None else None
     return [
-        wire.Source(
+        library_wire.Source(
             kind=status.source_kind,
             location=location,
             demo=status.demo,
@@ -100,8 +104,8 @@ def _sources(status: pb.GetStatusResponse, caller: Caller) -> list[wire.Source]:
     ]
 
 
-def _counts(counts: pb.LibraryCounts) -> wire.LibraryCounts:
-    return wire.LibraryCounts(
+def _counts(counts: pb.LibraryCounts) -> library_wire.LibraryCounts:
+    return library_wire.LibraryCounts(
         items=counts.items,
         documents=counts.documents,
         passages=counts.passages,
@@ -112,9 +116,9 @@ def _counts(counts: pb.LibraryCounts) -> wire.LibraryCounts:
     )
 
 
-def _skips(skips: Iterable[pb.Skip], caller: Caller) -> list[wire.Skip]:
+def _skips(skips: Iterable[pb.Skip], caller: Caller) -> list[library_wire.Skip]:
     return [
-        wire.Skip(
+        library_wire.Skip(
             library=skip.item.library,
             item_key=skip.item.key,
             attachment_key=skip.attachment_key,

@@ -1,6 +1,7 @@
 """The orchestrator as a scripted servicer: tests say what is recorded, real gRPC carries it."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -16,6 +17,8 @@ from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
+from zocrates.orchestrator.v1 import models_pb2 as models
+from zocrates.orchestrator.v1 import models_pb2_grpc as models_rpc
 
 AT = Timestamp(seconds=1_790_000_000)
 
@@ -155,6 +158,18 @@ class RecordedRun:
         await bus.publish(f"zocrates.deltas.{self.session_id}.{self.run_id}", body)
 
 
+class ScriptedModels(models_rpc.ModelServiceServicer):
+    """Names the models that the tests put there."""
+
+    def __init__(self) -> None:
+        self.told = models.DescribeModelsResponse()
+
+    async def DescribeModels(
+        self, request: models.DescribeModelsRequest, context: Context
+    ) -> models.DescribeModelsResponse:
+        return self.told
+
+
 class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
     """Tells what the tests recorded."""
 
@@ -169,10 +184,13 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
         self.owners: list[str] = []
         self.traces: list[str] = []
         self.evidence: dict[tuple[str, str], corpus.Passage] = {}
+        self.models = ScriptedModels()
         self.listings = 0
         self.page_size = 500
         self.refuses: ServiceError | None = None
         self.hangs = False
+        # What the planner makes of feedback: it records the next version of the plan.
+        self.plans: Callable[[RecordedRun, str], object] = lambda run, message: None
 
     def add(self, **fields: Any) -> RecordedRun:
         """A run that exists."""
@@ -256,7 +274,14 @@ class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):
                 answered_by="bob",
                 answered_at="2026-01-01T00:00:00Z",
             )
+        if request.HasField("expected_version") and request.expected_version != run.pending.version:
+            raise refusal(grpc.StatusCode.ABORTED, "VERSION_CONFLICT", "It has changed.")
         after_sequence = len(run.events)
+        if request.action == event_pb2.DECISION_ACTION_FEEDBACK:
+            self.plans(run, request.message)
+            return chat.DecideResponse(
+                session_id=run.session_id, run_id=run.run_id, after_sequence=after_sequence
+            )
         action = event_pb2.DecisionAction.Name(request.action).removeprefix("DECISION_ACTION_")
         run.answer(action, request.guidance or None, by=run.owner)
         return chat.DecideResponse(

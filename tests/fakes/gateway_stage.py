@@ -19,6 +19,7 @@ from tests.fakes.gateway_index import ScriptedLibrary, ScriptedSearch
 from tests.fakes.gateway_peers import ScriptedOrchestrator
 from tests.servers import NatsServer, free_port
 from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
+from zocrates.orchestrator.v1 import models_pb2_grpc as models_rpc
 from zocrates.search.v1 import search_pb2_grpc as search_rpc
 
 ADA = "key-of-ada-0123456789"
@@ -92,7 +93,10 @@ async def orchestrator_at(servicer: ScriptedOrchestrator, port: int = 0) -> Asyn
     services = {
         "zocrates.orchestrator.v1.ChatService": (
             lambda server: chat_rpc.add_ChatServiceServicer_to_server(servicer, server)
-        )
+        ),
+        "zocrates.orchestrator.v1.ModelService": (
+            lambda server: models_rpc.add_ModelServiceServicer_to_server(servicer.models, server)
+        ),
     }
     async with serving(services, port=port, drain_s=0.1) as running:
         yield running

@@ -15,6 +15,7 @@ from tests.fakes.gateway_peers import refusal
 from tests.fakes.gateway_stage import BOB, Stage, frames, stage_with_nats
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.events.v1 import event_pb2 as ev
+from zocrates.orchestrator.v1 import models_pb2 as models
 from zocrates.search.v1 import search_pb2 as search
 
 # What is only taken note of is done after the reply.
@@ -171,6 +172,28 @@ async def test_the_library_is_told_whole_to_who_may_see_it_all(stage: Stage) -> 
     assert [skip["library"] for skip in part["skipped"]] == ["groups/7"]
     assert part["sources"][0]["location"] is None
     assert part["running"]["current"] == ""
+
+
+async def test_the_library_names_the_models_behind_the_answers(stage: Stage) -> None:
+    assert (await stage.http.get("/library")).json()["models"] == dict.fromkeys(
+        ("embedding", "ranking", "support", "coordinator", "search_agent", "writer")
+    )
+    scoring = models.ScoringModel(name="tiny", description="A small judge.", calibrated=True)
+    stage.orchestrator.models.told = models.DescribeModelsResponse(
+        embedding=models.EmbeddingModel(encoder_id="mini", bridged_languages=["en", "de"]),
+        ranking=scoring,
+        support=scoring,
+        minds=models.MindModels(coordinator="offline", search_agent="offline", writer="a:b:c"),
+    )
+    tiny = {"name": "tiny", "description": "A small judge.", "calibrated": True}
+    assert (await stage.http.get("/library")).json()["models"] == {
+        "embedding": {"id": "mini", "languages": ["en", "de"]},
+        "ranking": tiny,
+        "support": tiny,
+        "coordinator": "offline",
+        "search_agent": "offline",
+        "writer": "a:b:c",
+    }
 
 
 async def test_a_library_that_was_never_read_says_so(stage: Stage) -> None:
