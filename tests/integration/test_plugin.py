@@ -389,6 +389,58 @@ async def test_a_burst_of_changes_is_told_to_the_gateway_once(
     assert names.count("NotifyChangeRequest") == 1
 
 
+async def test_the_settings_pane_shows_the_state_and_takes_choices(zotero: ZoteroApp) -> None:
+    await zotero.run("await Stage.openPreferences(); this.at = id => document.getElementById(id);")
+    await zotero.holds("at('zocrates-status').textContent.startsWith('Connected to')")
+    unnamed = (
+        "return [...document.querySelectorAll('#stage-preferences [data-l10n-id]')]"
+        ".filter(n => !n.textContent && !n.placeholder && !n.label && !n.title).map(n => n.id)"
+    )
+    assert await zotero.run(unnamed) == []
+    await zotero.run(
+        """
+        let held = {key: 'K', code: 'KeyK', ctrlKey: true, altKey: true, bubbles: true};
+        at('zocrates-shortcut').dispatchEvent(new KeyboardEvent('keydown', held));
+        at('zocrates-default-scope').value = 'shown';
+        at('zocrates-default-scope').dispatchEvent(new Event('change'));
+        at('zocrates-local-api').click();
+        at('zocrates-address').value = 'http://z.example';
+        at('zocrates-address').dispatchEvent(new Event('change'));
+        """
+    )
+    await zotero.holds("at('zocrates-status').textContent.includes('is not taken')")
+    assert await zotero.run(
+        "return [Zotero.Prefs.get('zocrates.shortcut'), Zotero.Prefs.get('zocrates.defaultScope'),"
+        " Zotero.Prefs.get('httpServer.localAPI.enabled'), at('zocrates-local-api').disabled]"
+    ) == ["accel+alt+K", "shown", True, True]
+    await zotero.run(
+        "Stage.closePreferences(); Zotero.Prefs.clear('httpServer.localAPI.enabled');"
+        "for (let name of ['shortcut', 'defaultScope', 'address'])"
+        " Zotero.Prefs.clear('zocrates.' + name)"
+    )
+
+
+async def test_the_second_language_is_shown_where_zotero_is_set_to_it(
+    bare: ZoteroApp, xpi: Path
+) -> None:
+    await bare.run(
+        "Services.locale.availableLocales = ['de', 'en-US'];"
+        "Services.locale.requestedLocales = ['de'];"
+    )
+    await bare.run(f"await Stage.load({json.dumps(str(xpi))}); Stage.button().click();")
+    await bare.shows("Fragen")
+    await bare.holds("Stage.button().title.startsWith('Die Bibliothek')")
+    await bare.run("Stage.unload(); Services.locale.requestedLocales = ['en-US']")
+
+
+def test_more_than_one_engine_was_tried() -> None:
+    if len(needs_firefox()) < 2:
+        pytest.skip(
+            "NEEDS ANOTHER FIREFOX: ZOCRATES_FIREFOXES names none, so the plugin was not tried"
+            " on the engine of other versions of Zotero"
+        )
+
+
 async def test_settings_test_the_connection_and_delete_everything(
     zotero: ZoteroApp, stage: Stage
 ) -> None:

@@ -26,7 +26,16 @@ export function createPane(env, window, { base, settings, address, selection }) 
 				addButton(sidenav);
 			}
 		}
+		addMenuItem();
 		listen(undo, window, 'keydown', onKeydown, true);
+	}
+
+	function addMenuItem() {
+		let item = document.createXULElement('menuitem');
+		item.setAttribute('data-l10n-id', 'zocrates-menu');
+		item.addEventListener('command', toggle);
+		document.getElementById('menu_ToolsPopup')?.append(item);
+		undo.add(() => item.remove());
 	}
 
 	function addStrings() {
@@ -186,8 +195,12 @@ export function createPane(env, window, { base, settings, address, selection }) 
 	function tabSelected() {
 		let sidenav = shown && document.getElementById(SIDENAVS[placeNow()]);
 		if (sidenav && sidenav.parentNode !== shown.place) {
+			let wasFolded = isFolded(shown.place);
 			close();
 			show(sidenav);
+			if (!wasFolded) {
+				unfold(shown.place);
+			}
 		}
 		else {
 			tellScope();
@@ -205,14 +218,15 @@ export function createPane(env, window, { base, settings, address, selection }) 
 		},
 	};
 
+	/** By the splitter: Zotero collapses the reader's part in the library's tab, whatever the reader chose. */
 	function isFolded(place) {
-		return foldable(place)?.getAttribute('collapsed') === 'true';
+		return foldable(place)?.previousElementSibling.getAttribute('state') === 'collapsed';
 	}
 
 	/** Open the part of the window that the pane is in, as dragging its splitter would. */
 	function unfold(place) {
 		let part = foldable(place);
-		if (part?.hasAttribute('collapsed')) {
+		if (part && (isFolded(place) || part.hasAttribute('collapsed'))) {
 			part.removeAttribute('collapsed');
 			part.previousElementSibling.setAttribute('state', 'open');
 			window.dispatchEvent(new window.Event('resize'));

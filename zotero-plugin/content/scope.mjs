@@ -46,8 +46,10 @@ function shownInLibrary(env, window) {
 function selectedItems(library, pane) {
 	let papers = new Map();
 	for (let item of pane.getSelectedItems()) {
-		let paper = topItem(item);
-		papers.set(paper.key, paper);
+		// In the trash, collections and searches are among them, and nothing there is searched.
+		if (item.isRegularItem && !item.deleted) {
+			papers.set(topItem(item).key, topItem(item));
+		}
 	}
 	if (!papers.size || papers.size > MOST_ITEMS) {
 		return [];

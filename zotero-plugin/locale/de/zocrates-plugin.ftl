@@ -4,7 +4,9 @@ zocrates-sidenav =
     .title = Die Bibliothek befragen (Zocrates)
     .aria-label = Die Bibliothek befragen (Zocrates)
 zocrates-pane =
-    .title = Zocrates
+    .aria-label = Zocrates
+zocrates-menu =
+    .label = Die Bibliothek befragen (Zocrates)
 zocrates-ask-selection = Zocrates dazu fragen
 
 zocrates-preferences-service = Der Dienst

@@ -4,7 +4,9 @@ zocrates-sidenav =
     .title = Ask your library (Zocrates)
     .aria-label = Ask your library (Zocrates)
 zocrates-pane =
-    .title = Zocrates
+    .aria-label = Zocrates
+zocrates-menu =
+    .label = Ask Your Library (Zocrates)
 zocrates-ask-selection = Ask Zocrates about this
 
 zocrates-preferences-service = The service

@@ -81,6 +81,29 @@ var Stage = {
 		return Boolean(button);
 	},
 
+	/** Show the plugin's settings as Zotero's own window does: scripts first, then the fragment. */
+	async openPreferences() {
+		let [pane] = Zotero.PreferencePanes.panes.values();
+		for (let script of pane.scripts) {
+			Services.scriptloader.loadSubScript(script, window);
+		}
+		let markup = await fetch(pane.src).then(answer => answer.text());
+		let box = document.createElementNS('http://www.w3.org/1999/xhtml', 'div');
+		box.id = 'stage-preferences';
+		box.append(document.importNode(window.MozXULElement.parseXULToFragment(markup), true));
+		document.documentElement.append(box);
+		for (let field of box.querySelectorAll('[preference]')) {
+			let name = field.getAttribute('preference').replace('extensions.zotero.', '');
+			field.value = Zotero.Prefs.get(name);
+			field.addEventListener('change', () => Zotero.Prefs.set(name, field.value));
+		}
+		await document.l10n.translateFragment(box);
+	},
+
+	closePreferences() {
+		document.getElementById('stage-preferences')?.remove();
+	},
+
 	/** Write into a field of the pane as a person does. */
 	write(selector, text) {
 		let field = this.frame.querySelector(selector);
@@ -103,7 +126,7 @@ var Stage = {
 	traces() {
 		let names = document.querySelectorAll('[class*=zocrates], [data-l10n-id^=zocrates], [href*=zocrates]');
 		return {
-			nodes: [...names].map(node => node.outerHTML.slice(0, 200)),
+			nodes: [...names].map(node => `${node.localName} ${node.className} ${node.dataset.l10nId ?? ''}`),
 			marks: document.querySelectorAll('[zocrates-open]').length,
 			observers: Zotero.Notifier.count(),
 			panes: Zotero.PreferencePanes.panes.size,
