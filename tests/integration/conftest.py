@@ -59,6 +59,14 @@ async def database_url(postgres: PostgresServer, spare_databases: list[str]) -> 
         spare_databases.append(name)
 
 
+@pytest.fixture(scope="module")
+async def shared_database_url(postgres: PostgresServer) -> str:
+    """A database for all tests of a file, each of which has an owner of its own."""
+    name = f"shared_{uuid4().hex}"
+    await create_database(postgres, name, template="template_zocrates")
+    return postgres.url(name)
+
+
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
     """A pool on a fresh database."""

@@ -1,0 +1,439 @@
+"""Tasks over HTTP: submission, status, lists, streams, control, sessions, owners."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.integration.orchestrator_stage import eventually
+from tests.integration.task_stage import (
+    API,
+    TaskStage,
+    TaskWire,
+    frames_in,
+    gateway_to,
+    key_of,
+    task_stage,
+)
+
+FORCED = {"force_research": True}
+REVIEW_EVENTS = "RESEARCH_PLAN_READY,REVIEW_USER_FEEDBACK,RESEARCH_PLAN_UPDATED"
+
+
+@pytest.fixture(scope="module")
+async def stage(
+    shared_database_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[TaskStage]:
+    async with task_stage(shared_database_url, tmp_path_factory.mktemp("nats")) as shared:
+        yield shared
+
+
+@pytest.fixture
+async def wire(stage: TaskStage) -> AsyncIterator[TaskWire]:
+    async with stage.lent() as lent:
+        yield lent
+
+
+@pytest.fixture
+async def other(stage: TaskStage) -> AsyncIterator[TaskWire]:
+    """Somebody else."""
+    async with stage.lent() as lent:
+        yield lent
+
+
+def told(reply: httpx.Response) -> tuple[int, str]:
+    return reply.status_code, reply.json()["error"]
+
+
+async def test_a_task_is_submitted_worked_on_and_read(wire: TaskWire) -> None:
+    before = datetime.now(UTC)
+    context = {**FORCED, "topic": "sleep"}
+    reply = await wire.http.post(f"{API}/tasks", json={"query": "Why?", "context": context})
+    body = reply.json()
+    assert reply.status_code == 200
+    assert body["status"] == "STATUS_CODE_OK"
+    assert body["task_id"] == body["workflow_id"] == reply.headers["X-Workflow-ID"]
+    assert body["warnings"] == []
+    assert datetime.fromisoformat(body["created_at"]) >= before.replace(microsecond=0)
+    task = await wire.ended(body["task_id"])
+    assert task["status"] == "TASK_STATUS_COMPLETED"
+    assert task["result"]
+    assert task["context"] == context
+    assert (task["query"], task["session_id"]) == ("Why?", reply.headers["X-Session-ID"])
+    assert task["usage"]["total_tokens"] > 0
+    assert task["metadata"]["citations"]
+    assert "error" not in task
+    created, updated = (datetime.fromisoformat(task[name]) for name in ("created_at", "updated_at"))
+    assert before.replace(microsecond=0) <= created < updated
+
+
+async def test_a_stream_is_named_and_not_begun_by_the_submission(wire: TaskWire) -> None:
+    reply = await wire.http.post(f"{API}/tasks/stream", json={"query": "Why?", "context": FORCED})
+    body = reply.json()
+    assert reply.status_code == 201
+    assert body["stream_url"] == f"{API}/stream/sse?workflow_id={body['task_id']}"
+    assert reply.headers["Link"] == f"<{body['stream_url']}>; rel=stream"
+    redirect = await wire.http.get(
+        f"{API}/tasks/{body['task_id']}/stream?types=A,B&last_event_id=3"
+    )
+    assert redirect.status_code == 307
+    assert redirect.headers["Location"] == f"{body['stream_url']}&types=A%2CB&last_event_id=3"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"{", "Invalid request body"),
+        (b"[]", "Invalid request body"),
+        (b'{"query": 5}', "Invalid request body"),
+        (b'{"query": "a\\u0000b"}', "Invalid request body"),
+        (
+            b'{"query": "x", "context": {"a": "\\u0000"}}',
+            "context must not contain the NUL character",
+        ),
+        (b'{"query": "x", "context": {"a": "\\ud800"}}', "Invalid request body"),
+        (b'{"query": "x", "context": {"a": NaN}}', "Invalid request body"),
+        (b'{"query": " "}', "Query is required"),
+        (
+            b'{"query": "x", "mode": "fast"}',
+            "Invalid mode (allowed: simple, standard, complex, supervisor)",
+        ),
+        (b'{"query": "x", "session_id": "a b"}', "Invalid session ID format"),
+    ],
+)
+async def test_a_submission_that_cannot_be_meant_is_refused(
+    wire: TaskWire, body: bytes, text: str
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    for path in ("tasks", "tasks/stream"):
+        reply = await wire.http.post(f"{API}/{path}", content=body, headers=headers)
+        assert reply.status_code == 400
+        assert reply.json()["error"].startswith(text)
+        assert reply.json()["code"] == "INVALID_REQUEST"
+
+
+async def test_a_key_makes_one_task_of_two_requests_and_says_so(wire: TaskWire) -> None:
+    headers = {"Idempotency-Key": "once"}
+    body = {"query": "Why?", "context": FORCED}
+    first = await wire.http.post(f"{API}/tasks", json=body, headers=headers)
+    again = await wire.http.post(f"{API}/tasks", json=body, headers=headers)
+    assert first.json() == again.json()
+    assert "X-Idempotency-Cached" not in first.headers
+    assert again.headers["X-Idempotency-Cached"] == "true"
+    assert again.headers["X-Idempotency-Key"] == "once"
+    other = await wire.http.post(f"{API}/tasks", json={**body, "query": "How?"}, headers=headers)
+    assert (other.status_code, other.json()["code"]) == (422, "IDEMPOTENCY_MISMATCH")
+    elsewhere = await wire.http.post(f"{API}/tasks/stream", json=body, headers=headers)
+    assert elsewhere.json()["task_id"] != first.json()["task_id"]
+
+
+async def test_a_stream_tells_the_task_to_its_end_in_the_names_of_this_wire(
+    wire: TaskWire,
+) -> None:
+    task_id = await wire.submit(context=FORCED)
+    seen = await wire.stream(task_id)
+    kinds = [frame.kind for frame in seen]
+    assert kinds[0] == "WORKFLOW_STARTED"
+    assert kinds[-3:] == ["thread.message.completed", "WORKFLOW_COMPLETED", "done"]
+    assert {"TOOL_INVOKED", "TOOL_OBSERVATION", "AGENT_COMPLETED", "DATA_PROCESSING"} <= set(kinds)
+    numbers = [int(frame.position.split("-")[1]) for frame in seen]
+    assert numbers == sorted(numbers)
+    told_rows = [one for one in seen if one.name not in ("thread.message.delta", "done")]
+    assert len({frame.position for frame in told_rows}) == len(told_rows)
+    assert seen[-1].data == "[DONE]"
+    assert seen[-1].position == seen[-2].position
+    written = "".join(frame.data["delta"] for frame in seen if frame.kind == "thread.message.delta")
+    [answer] = [one.data for one in seen if one.name == "thread.message.completed"]
+    assert answer["response"] == (await wire.task(task_id))["result"]
+    assert answer["response"].startswith(written[:5])
+    history = (await wire.http.get(f"{API}/tasks/{task_id}/events?limit=200")).json()
+    assert history["count"] == len(history["events"])
+    assert [one["stream_id"] for one in history["events"]] == [one.position for one in told_rows]
+
+
+@pytest.mark.parametrize("form", ["stream_id", "seq", "header"])
+async def test_a_stream_goes_on_behind_the_last_event(wire: TaskWire, form: str) -> None:
+    task_id = await wire.submit(context=FORCED)
+    await wire.ended(task_id)
+    whole = await wire.stream(task_id)
+    last = whole[3]
+    if form == "header":
+        # The header beats the parameter, and one that is no position is passed over.
+        query = {"workflow_id": task_id, "last_event_id": "1"}
+        reply = await wire.http.get(
+            f"{API}/stream/sse", params=query, headers={"Last-Event-ID": last.position}
+        )
+        rest = frames_in(reply.text)
+        reply = await wire.http.get(
+            f"{API}/stream/sse",
+            params={**query, "last_event_id": last.position},
+            headers={"Last-Event-ID": "garbage"},
+        )
+        assert frames_in(reply.text) == rest
+    else:
+        position = last.position if form == "stream_id" else last.position.split("-")[1]
+        rest = await wire.stream(task_id, last_event_id=position)
+    told_rows = [one for one in whole[4:] if one.name != "thread.message.delta"]
+    assert [one for one in rest if one.name != "thread.message.delta"] == told_rows
+    nothing_new = await wire.stream(task_id, last_event_id="99999")
+    assert [frame.name for frame in nothing_new] == ["done"]
+
+
+async def test_a_filter_lets_only_its_types_through_and_the_stream_still_ends(
+    wire: TaskWire,
+) -> None:
+    task_id = await wire.submit(context=FORCED)
+    await wire.ended(task_id)
+    wanted = await wire.stream(task_id, types="TOOL_INVOKED, STREAM_END,nothing")
+    assert {frame.kind for frame in wanted} == {"TOOL_INVOKED", "done"}
+    assert await wire.stream(task_id, types="workflow.paused") == []
+
+
+async def test_a_stream_begins_with_a_comment_and_is_not_kept_by_proxies(wire: TaskWire) -> None:
+    task_id = await wire.submit(context=FORCED)
+    reply = await wire.http.get(f"{API}/stream/sse", params={"workflow_id": task_id})
+    assert reply.text.startswith(f": events of workflow {task_id}\n\n")
+    assert reply.headers["Content-Type"].startswith("text/event-stream")
+    assert reply.headers["Cache-Control"] == "no-cache"
+    assert reply.headers["X-Accel-Buffering"] == "no"
+    assert re.search(r"^retry:", reply.text, re.MULTILINE) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "text"),
+    [
+        ("", 400, "Invalid or missing workflow_id"),
+        ("workflow_id=a%20b", 400, "Invalid or missing workflow_id"),
+        ("workflow_id=task-unknown", 404, "Task not found"),
+        (f"workflow_id={'0' * 32}", 404, "Task not found"),
+        (f"workflow_id={'0' * 32}&last_event_id=x", 400, "Invalid last_event_id"),
+    ],
+)
+async def test_a_stream_of_nothing_is_refused_at_once(
+    wire: TaskWire, query: str, status: int, text: str
+) -> None:
+    reply = await wire.http.get(f"{API}/stream/sse?{query}")
+    assert told(reply) == (status, text)
+
+
+async def test_tasks_of_one_session_run_side_by_side_under_a_name_of_the_clients(
+    wire: TaskWire,
+) -> None:
+    first = await wire.submit("One?", session_id="my-session", context=FORCED)
+    second = await wire.submit("Two?", session_id="my-session", context=FORCED)
+    for task_id in (first, second):
+        assert (await wire.ended(task_id))["session_id"] == "my-session"
+    session = (await wire.http.get(f"{API}/sessions/my-session")).json()
+    assert session["context"] == {"external_id": "my-session"}
+    assert (session["task_count"], session["user_id"]) == (2, wire.owner)
+    by_own_id = (await wire.http.get(f"{API}/sessions/{session['session_id']}")).json()
+    assert by_own_id == session
+    history = (await wire.http.get(f"{API}/sessions/my-session/history")).json()
+    assert [one["query"] for one in history["tasks"]] == ["One?", "Two?"]
+    assert {one["status"] for one in history["tasks"]} == {"COMPLETED"}
+    turns = (await wire.http.get(f"{API}/sessions/my-session/events?limit=1&offset=1")).json()
+    assert (turns["count"], len(turns["turns"])) == (2, 1)
+    assert (turns["turns"][0]["turn"], turns["turns"][0]["user_query"]) == (2, "Two?")
+    assert all(isinstance(one.get("payload", ""), str) for one in turns["turns"][0]["events"])
+    listed = (await wire.http.get(f"{API}/sessions")).json()
+    assert (listed["total_count"], listed["sessions"][0]["successful_tasks"]) == (1, 2)
+
+
+async def test_tasks_are_listed_by_page_status_and_session(wire: TaskWire) -> None:
+    done = [await wire.submit(f"{number}?", context=FORCED) for number in range(3)]
+    for task_id in done:
+        await wire.ended(task_id)
+    page = (await wire.http.get(f"{API}/tasks?limit=2&offset=1&status=completed")).json()
+    assert page["total_count"] == 3
+    assert [one["task_id"] for one in page["tasks"]] == [done[1], done[0]]
+    assert page["tasks"][0]["status"] == "TASK_STATUS_COMPLETED"
+    assert page["tasks"][0]["mode"] == "EXECUTION_MODE_STANDARD"
+    assert (await wire.http.get(f"{API}/tasks?status=TIMEOUT")).json()["total_count"] == 0
+    assert (await wire.http.get(f"{API}/tasks?session_id=none")).json()["tasks"] == []
+    for query in ("limit=0", "limit=101", "offset=-1", "status=PAUSED"):
+        refused = await wire.http.get(f"{API}/tasks?{query}")
+        assert told(refused) == (400, f"Invalid {query.split('=')[0]}")
+
+
+async def test_a_title_and_the_end_of_a_session(wire: TaskWire) -> None:
+    await wire.ended(await wire.submit(session_id="mine", context=FORCED))
+    path = f"{API}/sessions/mine"
+    renamed = await wire.http.patch(path, json={"title": " Naps "})
+    assert renamed.json() == {"session_id": "mine", "title": "Naps"}
+    for title in ("", " ", "x" * 61):
+        assert (await wire.http.patch(path, json={"title": title})).status_code == 400
+    for _ in range(2):
+        assert (await wire.http.delete(path)).status_code == 204
+    assert told(await wire.http.get(path)) == (404, "Session not found")
+
+
+async def test_a_task_pauses_resumes_and_says_why(wire: TaskWire) -> None:
+    task_id = await wire.under_review()
+    path = f"{API}/tasks/{task_id}"
+    state = (await wire.http.get(f"{path}/control-state")).json()
+    assert state == dict.fromkeys(state, "") | {"is_paused": False, "is_cancelled": False}
+    paused = await wire.http.post(f"{path}/pause", json={"reason": "Lunch"})
+    assert (paused.status_code, paused.json()["message"]) == (202, "Pause signal sent")
+    state = (await wire.http.get(f"{path}/control-state")).json()
+    assert (state["is_paused"], state["pause_reason"], state["paused_by"]) == (
+        True,
+        "Lunch",
+        wire.owner,
+    )
+    datetime.fromisoformat(state["paused_at"])
+    assert told(await wire.http.post(f"{path}/pause")) == (409, "task is already paused")
+    # It still takes its decision, and then pauses instead of going on.
+    assert (await wire.review(task_id, "approve", "1")).status_code == 200
+
+    async def is_paused() -> bool:
+        return bool((await wire.task(task_id))["status"] == "TASK_STATUS_PAUSED")
+
+    await eventually(is_paused, "the pause")
+    resumed = await wire.http.post(f"{path}/resume", json={})
+    assert (resumed.status_code, resumed.json()["message"]) == (202, "Resume signal sent")
+    assert (await wire.ended(task_id))["result"]
+    kinds = [frame.name for frame in await wire.stream(task_id)]
+    assert [kind for kind in kinds if kind.startswith("workflow.")] == [
+        "workflow.paused",
+        "workflow.resumed",
+    ]
+    assert told(await wire.http.post(f"{path}/resume")) == (409, "cannot resume completed task")
+    assert told(await wire.http.post(f"{path}/pause")) == (409, "cannot pause completed task")
+    cancelled = await wire.http.post(f"{path}/cancel")
+    assert (cancelled.status_code, cancelled.json()["success"]) == (202, False)
+
+
+async def test_a_cancelled_task_says_by_whom_and_why(wire: TaskWire) -> None:
+    task_id = await wire.under_review()
+    path = f"{API}/tasks/{task_id}"
+    headers = {"Idempotency-Key": "click"}
+    first = await wire.http.post(f"{path}/cancel", json={"reason": "Enough"}, headers=headers)
+    again = await wire.http.post(f"{path}/cancel", json={"reason": "Enough"}, headers=headers)
+    assert first.json() == again.json()
+    assert again.headers["X-Idempotency-Cached"] == "true"
+    state = (await wire.http.get(f"{path}/control-state")).json()
+    assert (state["is_cancelled"], state["cancel_reason"], state["cancelled_by"]) == (
+        True,
+        "Enough",
+        wire.owner,
+    )
+    assert (await wire.task(task_id))["error"]
+    assert [frame.name for frame in await wire.stream(task_id)][-2:] == [
+        "workflow.cancelled",
+        "done",
+    ]
+
+
+async def test_extensions_are_asked_for_only_by_who_wants_them(wire: TaskWire) -> None:
+    await wire.ended(await wire.submit(context=FORCED))
+    wire.peers.synth.investigations.clear()
+    task_id = await wire.submit(context={**FORCED, "hitl_extensions": True})
+
+    async def waits() -> bool:
+        return "waiting_for" in await wire.task(task_id)
+
+    await eventually(waits, "the question")
+    task = await wire.task(task_id)
+    assert (task["status"], task["waiting_for"]["kind"]) == ("TASK_STATUS_RUNNING", "budget")
+    events = (await wire.http.get(f"{API}/tasks/{task_id}/events?limit=200")).json()["events"]
+    [waiting] = [one["payload"] for one in events if one["type"] == "WAITING"]
+    session = (await wire.http.get(f"{API}/sessions/{task['session_id']}")).json()["session_id"]
+    decision = {
+        "session_id": session,
+        "invocation_id": waiting["invocation_id"],
+        "interrupt_id": waiting["interrupt_id"],
+        "response": {"action": "synthesize"},
+    }
+    async with wire.http.stream("POST", "/chat/resume", json=decision) as reply:
+        assert reply.status_code == 200
+    assert (await wire.ended(task_id))["result"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "tasks/{id}", None),
+        ("GET", "tasks/{id}/events", None),
+        ("GET", "tasks/{id}/stream", None),
+        ("GET", "tasks/{id}/control-state", None),
+        ("GET", "tasks/{id}/review", None),
+        ("GET", "stream/sse?workflow_id={id}", None),
+        ("POST", "tasks/{id}/cancel", {}),
+        ("POST", "tasks/{id}/pause", {}),
+        ("POST", "tasks/{id}/resume", {}),
+        ("POST", "tasks/{id}/review", {"action": "approve"}),
+        (
+            "POST",
+            "approvals/decision",
+            {"workflow_id": "{id}", "approval_id": "interrupt_approval_1", "approved": True},
+        ),
+        ("GET", "sessions/theirs", None),
+        ("GET", "sessions/theirs/history", None),
+        ("GET", "sessions/theirs/events", None),
+        ("PATCH", "sessions/theirs", {"title": "Mine"}),
+    ],
+)
+async def test_what_is_somebody_elses_is_not_there(
+    wire: TaskWire, other: TaskWire, method: str, path: str, body: dict[str, Any] | None
+) -> None:
+    task_id = await wire.submit(context=FORCED, session_id="theirs")
+    filled = {name: task_id if value == "{id}" else value for name, value in (body or {}).items()}
+    reply = await other.http.request(
+        method, f"{API}/{path.format(id=task_id)}", json=filled if method != "GET" else None
+    )
+    assert reply.status_code == 404
+    assert reply.json()["error"].split()[-2:] in (["not", "found"], ["or", "expired"])
+
+
+async def test_another_owner_sees_none_in_lists_and_may_use_the_same_names(
+    wire: TaskWire, other: TaskWire
+) -> None:
+    mine = await wire.submit(context=FORCED, session_id="same")
+    assert (await other.http.get(f"{API}/tasks")).json()["total_count"] == 0
+    assert (await other.http.get(f"{API}/sessions")).json()["total_count"] == 0
+    await other.submit(context=FORCED, session_id="same")
+    assert (await other.http.delete(f"{API}/sessions/same")).status_code == 204
+    assert (await wire.task(mine))["session_id"] == "same"
+
+
+@pytest.mark.parametrize("path", ["tasks/{id}/timeline", "stream/ws?workflow_id={id}", "tools"])
+async def test_what_is_not_spoken_here_is_not_found(wire: TaskWire, path: str) -> None:
+    reply = await wire.http.get(f"{API}/{path.format(id='0' * 32)}")
+    assert (reply.status_code, reply.json()["code"]) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("name", ["a%20b", "a" * 129, "%2e%2e%2fx"])
+async def test_an_id_of_another_shape_is_refused(wire: TaskWire, name: str) -> None:
+    reply = await wire.http.get(f"{API}/tasks/{name}")
+    assert reply.status_code in (400, 404)
+    if "%2f" not in name:
+        assert told(reply) == (400, "Invalid task ID format")
+
+
+async def test_a_stopping_gateway_breaks_its_streams_off_so_that_clients_come_back(
+    stage: TaskStage, wire: TaskWire
+) -> None:
+    task_id = await wire.under_review()
+    opened = asyncio.Event()
+    async with gateway_to(stage.settings, stage.peers) as stopping:
+        path = f"{stopping.base_url}{API}/stream/sse?workflow_id={task_id}"
+
+        async def read() -> None:
+            async with wire.http.stream("GET", path) as reply:
+                async for _ in reply.aiter_raw():
+                    opened.set()
+
+        reading = asyncio.create_task(read())
+        await asyncio.wait_for(opened.wait(), 10)
+    with pytest.raises(httpx.RemoteProtocolError):
+        await reading
+
+
+async def test_bearer_keys_work_here_too(wire: TaskWire) -> None:
+    async with httpx.AsyncClient(base_url=wire.http.base_url) as anonymous:
+        headers = {"Authorization": f"Bearer {key_of(wire.owner)}"}
+        assert (await anonymous.get(f"{API}/tasks", headers=headers)).status_code == 200
