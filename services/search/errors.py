@@ -67,6 +67,12 @@ class DiskFull(ServiceError):
     code, reason = grpc.StatusCode.RESOURCE_EXHAUSTED, "DISK_FULL"
 
 
+class IndexBusy(ServiceError):
+    """The index took too long to answer; the same call may succeed a moment later."""
+
+    code, reason = grpc.StatusCode.UNAVAILABLE, "INDEX_BUSY"
+
+
 class IndexUnusable(Exception):
     """The index cannot be opened; the text is one sentence for a person."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from services.search import index_schema as schema
 from services.search.errors import IndexUnusable
 from services.search.index_import import import_lancedb
+from services.search.index_queries import rows_of
 from services.search.index_rows import (
     Documents,
     IndexedDocument,
@@ -22,7 +23,7 @@ from services.search.index_rows import (
     IndexedSection,
 )
 from services.search.index_tables import local_folder, open_tables
-from services.search.index_vectors import QUERY_TIMEOUT, Graph, graph_of
+from services.search.index_vectors import Graph, graph_of
 from services.search.index_view import Moment, View, view_of
 from services.search.library_state import LibraryState, state_of
 
@@ -65,7 +66,7 @@ class Index:
             version = await self.documents_table.version()
             if version != self._documents.version:
                 query = self.documents_table.query().select(schema.DOCUMENT_COLUMNS)
-                rows = await query.to_arrow(timeout=QUERY_TIMEOUT)
+                rows = await rows_of(query)
                 # Ten thousand documents take a while to decode; other queries go on.
                 by_id = await asyncio.to_thread(schema.documents_of, rows)
                 self._documents = Documents(version=version, by_id=by_id)
@@ -191,7 +192,8 @@ class Index:
         query = table.query().select(columns)
         if where:
             query = query.where(where)
-        return await query.to_list(timeout=QUERY_TIMEOUT)
+        found: list[schema.Row] = (await rows_of(query)).to_pylist()
+        return found
 
 
 def _key(document: IndexedDocument) -> str:

@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from services.search.index_keys import Numbers, row_ids
+from services.search.index_queries import rows_of
 
 if TYPE_CHECKING:
     from lancedb.table import AsyncTable
 
-QUERY_TIMEOUT = timedelta(seconds=20)
 COLUMN = "vector"
 # Below this many vectors looking at each one is as fast, and exact.
 GRAPH_FROM = 20_000
@@ -71,7 +71,7 @@ async def nearest(
         # Filters leave few rows, and a graph may lead past them.
         search = search.bypass_vector_index()
     search = search.with_row_id().select(["_distance"])
-    rows = await search.limit(count).to_arrow(timeout=QUERY_TIMEOUT)
+    rows = await rows_of(search.limit(count))
     return row_ids(rows), [1 - distance for distance in rows["_distance"].to_pylist()]
 
 

@@ -20,8 +20,9 @@ from services.search.index_keys import (
     keys_of,
     row_ids,
 )
+from services.search.index_queries import rows_of
 from services.search.index_rows import Documents, Found, IndexedPassage
-from services.search.index_vectors import COLUMN, QUERY_TIMEOUT, nearest
+from services.search.index_vectors import COLUMN, nearest
 
 if TYPE_CHECKING:
     from lancedb.db import AsyncConnection
@@ -88,7 +89,7 @@ class View:
             if where:
                 search = search.where(where)
             search = search.with_row_id().select(["_score"])
-            rows = await search.limit(count).to_arrow(timeout=QUERY_TIMEOUT)
+            rows = await rows_of(search.limit(count))
             return row_ids(rows), rows["_score"].to_pylist()
 
         return await self._best(retrieve, self._keys.passage_rows, within, limit)
@@ -114,7 +115,7 @@ class View:
         if self._vectors is None or not len(rows):
             return {}
         taken = self._vectors.take_row_ids(rows.tolist()).with_row_id().select([COLUMN])
-        stored = await taken.to_arrow(timeout=QUERY_TIMEOUT)
+        stored = await rows_of(taken)
         found = self._keys.vector_rows.of(row_ids(stored))
         return dict(zip(found.tolist(), _cosines(stored[COLUMN], vector), strict=True))
 
@@ -124,7 +125,7 @@ class View:
             return {}
         rows = self._keys.row_of_passage[np.asarray(places, dtype=np.int64)]
         taken = self._passages.take_row_ids(rows.tolist()).with_row_id()
-        stored = await taken.select(schema.PASSAGE_COLUMNS).to_arrow(timeout=QUERY_TIMEOUT)
+        stored = await rows_of(taken.select(schema.PASSAGE_COLUMNS))
         found = self._keys.passage_rows.of(row_ids(stored)).tolist()
         return dict(zip(found, map(schema.passage_of, stored.to_pylist()), strict=True))
 
@@ -173,12 +174,12 @@ async def view_of(
     """A view of the tables at their versions of the moment."""
     passages = await _checked_out(connection, passages.name, moment.passages)
     columns = passages.query().select(PASSAGE_KEYS).with_row_id()
-    passage_keys = await columns.to_arrow(timeout=QUERY_TIMEOUT)
+    passage_keys = await rows_of(columns)
     vector_keys = None
     if vectors is not None:
         vectors = await _checked_out(connection, vectors.name, moment.vectors)
         columns = vectors.query().select(VECTOR_KEYS).with_row_id()
-        vector_keys = await columns.to_arrow(timeout=QUERY_TIMEOUT)
+        vector_keys = await rows_of(columns)
     # A large library has hundreds of thousands; other queries go on meanwhile.
     keys = await asyncio.to_thread(keys_of, documents, passage_keys, vector_keys)
     return View(moment, documents, passages, vectors, keys)

@@ -2,11 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
+import grpc
 import numpy as np
 import pytest
 
+from services.search import index_queries
+from services.search.errors import IndexBusy
 from services.search.index import Index, open_index
 from services.search.index_rows import IndexedText
 from services.search.index_view import View
@@ -110,3 +114,15 @@ async def test_within_leaves_out_all_other_documents(
     words = await view.best_by_words("naps", within=within, limit=10)
     near = await view.best_by_vector(EAST, within=within, limit=10)
     assert {one.document_id for one in words} == {one.document_id for one in near} == within
+
+
+async def test_an_index_that_takes_too_long_asks_to_be_asked_again(
+    stored: tuple[Index, IndexWriter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, writer = stored
+    await writer.commit([text_of("ITEM", "Naps help nurses.", tmp_path)])
+    view = await index.view()
+    monkeypatch.setattr(index_queries, "QUERY_TIMEOUT", timedelta(microseconds=1))
+    with pytest.raises(IndexBusy) as busy:
+        await view.best_by_words("naps", within=view.searchable, limit=10)
+    assert busy.value.code is grpc.StatusCode.UNAVAILABLE
