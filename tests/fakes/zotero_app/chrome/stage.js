@@ -7,6 +7,8 @@ const GLOBALS = [
 ];
 const ABSENT = ['AbortController', 'ReadableStream', 'EventSource', 'WebSocket', 'structuredClone', 'console', 'indexedDB', 'window', 'document'];
 const REASONS = { APP_STARTUP: 1, APP_SHUTDOWN: 2, ADDON_ENABLE: 3, ADDON_DISABLE: 4 };
+// What the engine asks by itself, in every application that is built on it.
+const ENGINES_OWN = 'firefox.settings.services.mozilla.com';
 
 /** One plugin: its scope, and the sources of its strings. */
 var Stage = {
@@ -15,8 +17,12 @@ var Stage = {
 	plugin: null,
 
 	watch() {
-		Services.obs.addObserver(subject => this.requests.push(
-			subject.QueryInterface(Components.interfaces.nsIHttpChannel).URI.spec), 'http-on-modify-request');
+		Services.obs.addObserver((subject) => {
+			let { URI: uri } = subject.QueryInterface(Components.interfaces.nsIHttpChannel);
+			if (uri.host !== ENGINES_OWN) {
+				this.requests.push(uri.spec);
+			}
+		}, 'http-on-modify-request');
 		Services.console.registerListener({ observe: (message) => {
 			if (message instanceof Components.interfaces.nsIScriptError && /zocrates-/.test(message.sourceName)) {
 				this.errors.push(`${message.errorMessage} (${message.sourceName}:${message.lineNumber})`);
@@ -26,6 +32,9 @@ var Stage = {
 
 	/** Load the plugin at a path; tells how long its startup took. */
 	async load(path, reason = 'APP_STARTUP') {
+		if (this.plugin) {
+			throw new Error('A plugin is loaded already.');
+		}
 		let rootURI = `jar:${Services.io.newFileURI(await IOUtils.getFile(path)).spec}!/`;
 		let text = file => fetch(rootURI + file).then(answer => answer.text());
 		let manifest = JSON.parse(await text('manifest.json'));
@@ -53,6 +62,24 @@ var Stage = {
 		let before = performance.now();
 		await Components.utils.evalInSandbox('startup', scope).call(scope, this.plugin.params, REASONS[reason]);
 		return performance.now() - before;
+	},
+
+	/** As after a first start: no plugin, nothing set, the library shown. */
+	reset() {
+		if (this.plugin) {
+			this.unload();
+		}
+		this.closePreferences();
+		for (let name of Services.prefs.getChildList('extensions.zotero.')) {
+			Services.prefs.clearUserPref(name);
+		}
+		Services.locale.requestedLocales = ['en-US'];
+		Zotero.Items.all = [];
+		ZoteroPane.selected = [];
+		ZoteroPane.tagSelector.selection.clear();
+		Zotero_Tabs.select('zotero-pane');
+		ZoteroPane.show();
+		return [...Zotero.logged.splice(0), ...this.errors.splice(0)];
 	},
 
 	unload(reason = 'ADDON_DISABLE') {
