@@ -11,6 +11,7 @@ from services.search.engine import Engine
 from services.search.quotes import VERBATIM, find_quote, valid_least_score, valid_quote
 from services.search.reading import DocumentReader
 from services.search.scopes import Scopes
+from zocrates.search.v1 import encoder_pb2
 from zocrates.search.v1 import search_pb2 as pb
 from zocrates.search.v1 import search_pb2_grpc as rpc
 
@@ -134,10 +135,10 @@ class SearchServicer(rpc.SearchServiceServicer):
         return pb.FindQuoteResponse(matches=found)
 
     async def DescribeEncoder(
-        self, request: pb.DescribeEncoderRequest, context: Context
-    ) -> pb.DescribeEncoderResponse:
+        self, request: encoder_pb2.DescribeEncoderRequest, context: Context
+    ) -> encoder_pb2.DescribeEncoderResponse:
         """Tell the encoder and the languages between which it finds meaning."""
-        return pb.DescribeEncoderResponse(
+        return encoder_pb2.DescribeEncoderResponse(
             encoder_id=self._crossing.encoder_id,
             bridged_languages=await self._crossing.languages(),
         )

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from services.chassis.server import Context, serving
 from tests.chaos import script
 from tests.fakes.research_peers import (
-    ScriptedRerank,
     ScriptedSearch,
     ScriptedSynth,
     call,
     conclude,
     passage,
 )
+from tests.fakes.scripted_rerank import ScriptedRerank
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.rerank.v1 import rerank_pb2 as rerank
 from zocrates.rerank.v1 import rerank_pb2_grpc as rerank_rpc

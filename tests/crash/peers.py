@@ -8,13 +8,13 @@ from services.chassis.server import Context
 from tests.fakes.deep_question import extension
 from tests.fakes.research_peers import (
     ResearchPeers,
-    ScriptedRerank,
     ScriptedSearch,
     call,
     conclude,
     passage,
     quoting,
 )
+from tests.fakes.scripted_rerank import ScriptedRerank
 from zocrates.rerank.v1 import rerank_pb2 as rerank
 from zocrates.search.v1 import search_pb2 as search
 from zocrates.synth.v1 import synth_pb2 as synth

@@ -13,12 +13,11 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from services.chassis.bus import Bus
 from services.chassis.errors import ServiceError
 from services.chassis.server import Context, owner_of
+from tests.fakes.gateway_models import ScriptedModels
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
-from zocrates.orchestrator.v1 import models_pb2 as models
-from zocrates.orchestrator.v1 import models_pb2_grpc as models_rpc
 
 AT = Timestamp(seconds=1_790_000_000)
 
@@ -156,18 +155,6 @@ class RecordedRun:
         )
         body = MessageToJson(delta, preserving_proto_field_name=True).encode()
         await bus.publish(f"zocrates.deltas.{self.session_id}.{self.run_id}", body)
-
-
-class ScriptedModels(models_rpc.ModelServiceServicer):
-    """Names the models that the tests put there."""
-
-    def __init__(self) -> None:
-        self.told = models.DescribeModelsResponse()
-
-    async def DescribeModels(
-        self, request: models.DescribeModelsRequest, context: Context
-    ) -> models.DescribeModelsResponse:
-        return self.told
 
 
 class ScriptedOrchestrator(chat_rpc.ChatServiceServicer):

@@ -12,9 +12,10 @@ import grpc
 
 from services.chassis.errors import ServiceError
 from services.chassis.server import Context, serving
+from tests.fakes.scripted_rerank import ScriptedRerank
 from zocrates.corpus.v1 import passage_pb2 as corpus
-from zocrates.rerank.v1 import rerank_pb2 as rerank
 from zocrates.rerank.v1 import rerank_pb2_grpc as rerank_rpc
+from zocrates.search.v1 import encoder_pb2
 from zocrates.search.v1 import search_pb2 as search
 from zocrates.search.v1 import search_pb2_grpc as search_rpc
 from zocrates.synth.v1 import synth_pb2 as synth
@@ -79,9 +80,11 @@ class ScriptedSearch(search_rpc.SearchServiceServicer):
     bridged: Sequence[str] = ()
 
     async def DescribeEncoder(
-        self, request: search.DescribeEncoderRequest, context: Context
-    ) -> search.DescribeEncoderResponse:
-        return search.DescribeEncoderResponse(encoder_id="scripted", bridged_languages=self.bridged)
+        self, request: encoder_pb2.DescribeEncoderRequest, context: Context
+    ) -> encoder_pb2.DescribeEncoderResponse:
+        return encoder_pb2.DescribeEncoderResponse(
+            encoder_id="scripted", bridged_languages=self.bridged
+        )
 
     async def SearchCorpus(
         self, request: search.SearchCorpusRequest, context: Context
@@ -135,63 +138,6 @@ class ScriptedSearch(search_rpc.SearchServiceServicer):
                 text=request.quote,
             )
         return reply
-
-
-@dataclass
-class ScriptedRerank(rerank_rpc.RerankServiceServicer):
-    """Keeps candidates in their order, and gives every pair the same score."""
-
-    support: float = 0.9
-    # Claims that nothing supports.
-    unsupported: frozenset[str] = frozenset()
-    # Awaited before a claim is judged, for tests that hold a call.
-    gates: dict[str, asyncio.Event] = field(default_factory=dict)
-    calibrated: bool = False
-    error: ServiceError | None = None
-    # A passage that nobody offered, kept all the same.
-    invented: str = ""
-    requests: list[rerank.RerankRequest] = field(default_factory=list)
-    pairs: list[tuple[str, str]] = field(default_factory=list)
-
-    @property
-    def scorer(self) -> rerank.Scorer:
-        return rerank.Scorer(model="scripted", calibrated=self.calibrated)
-
-    async def Rerank(
-        self, request: rerank.RerankRequest, context: Context
-    ) -> rerank.RerankResponse:
-        self.requests.append(request)
-        kept = list(request.candidates[: request.max_passages])
-        if self.invented:
-            kept.append(rerank.Candidate(passage_id=self.invented))
-        return rerank.RerankResponse(
-            kept=[rerank.RankedPassage(passage_id=one.passage_id, score=1) for one in kept],
-            considered=len(request.candidates),
-            words_kept=sum(one.words for one in kept),
-            scorer=self.scorer,
-        )
-
-    async def ScoreSupport(
-        self, request: rerank.ScoreSupportRequest, context: Context
-    ) -> rerank.ScoreSupportResponse:
-        if self.error is not None:
-            raise self.error
-        self.pairs += [(one.claim, one.passage) for one in request.pairs]
-        for one in request.pairs:
-            if (gate := self.gates.get(one.claim)) is not None:
-                await gate.wait()
-        return rerank.ScoreSupportResponse(
-            supports=[
-                rerank.Support(score=0.0 if one.claim in self.unsupported else self.support)
-                for one in request.pairs
-            ],
-            scorer=self.scorer,
-        )
-
-    async def DescribeScorers(
-        self, request: rerank.DescribeScorersRequest, context: Context
-    ) -> rerank.DescribeScorersResponse:
-        return rerank.DescribeScorersResponse(relevance=self.scorer, support=self.scorer)
 
 
 def quoting(request: synth.SynthesizeRequest) -> synth.SynthesizeResult:

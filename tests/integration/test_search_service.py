@@ -10,6 +10,7 @@ from services.chassis.errors import failure_of
 from tests.fakes.search_library import FakeSource, Shelf
 from tests.fakes.search_stage import Stage, search_stage
 from zocrates.corpus.v1 import passage_pb2 as corpus
+from zocrates.search.v1 import encoder_pb2
 from zocrates.search.v1 import search_pb2 as pb
 
 
@@ -88,7 +89,7 @@ async def test_the_same_query_repeats_its_reply(stage: Stage) -> None:
 async def test_the_encoder_is_named_with_the_languages_that_it_brings_together(
     stage: Stage,
 ) -> None:
-    encoder = await stage.search.DescribeEncoder(pb.DescribeEncoderRequest(), timeout=20)
+    encoder = await stage.search.DescribeEncoder(encoder_pb2.DescribeEncoderRequest(), timeout=20)
     assert encoder.encoder_id
     assert list(encoder.bridged_languages) == []
 

@@ -12,7 +12,7 @@ from services.orchestrator.peers.calls import unary
 from zocrates.orchestrator.v1 import models_pb2 as pb
 from zocrates.rerank.v1 import rerank_pb2 as rerank
 from zocrates.rerank.v1 import rerank_pb2_grpc as rerank_rpc
-from zocrates.search.v1 import search_pb2 as search
+from zocrates.search.v1 import encoder_pb2
 from zocrates.search.v1 import search_pb2_grpc as search_rpc
 from zocrates.synth.v1 import synth_pb2 as synth
 from zocrates.synth.v1 import synth_pb2_grpc as synth_rpc
@@ -36,7 +36,7 @@ class ModelsPeer:
     async def describe(self) -> pb.DescribeModelsResponse:
         """The models; those of a process that does not answer are absent."""
         encoder, scorers, minds = await asyncio.gather(
-            _answer("search", self._search.DescribeEncoder, search.DescribeEncoderRequest()),
+            _answer("search", self._search.DescribeEncoder, encoder_pb2.DescribeEncoderRequest()),
             _answer("rerank", self._rerank.DescribeScorers, rerank.DescribeScorersRequest()),
             _answer("synth", self._synth.DescribeMinds, synth.DescribeMindsRequest()),
         )

@@ -16,6 +16,7 @@ from services.orchestrator.passages import Passage
 from services.orchestrator.peers.calls import Deadlines, unary
 from services.orchestrator.tools import GetToc, ReadDocument, SearchCorpus
 from services.orchestrator.transcript import Hit, Section
+from zocrates.search.v1 import encoder_pb2
 from zocrates.search.v1 import search_pb2 as pb
 from zocrates.search.v1 import search_pb2_grpc as rpc
 
@@ -100,10 +101,10 @@ class SearchPeer:
 
     async def bridged_languages(self) -> Sequence[str]:
         """Languages between which a question finds texts, if search tells them soon."""
-        reply: pb.DescribeEncoderResponse = await unary(
+        reply: encoder_pb2.DescribeEncoderResponse = await unary(
             PEER,
             self._stub.DescribeEncoder,
-            pb.DescribeEncoderRequest(),
+            encoder_pb2.DescribeEncoderRequest(),
             deadline_s=min(self._deadline_s, DESCRIBE_S),
         )
         return list(reply.bridged_languages)
