@@ -99,7 +99,7 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
         if settings.skip_auth:
             log.warning("auth_skipped", environment=settings.environment)
         async with (
-            open_bus(settings.nats_url, "zocrates-gateway") as bus,
+            open_bus(settings.nats_url, "zocrates-gateway", access=settings.bus_access) as bus,
             open_channel(settings.orchestrator_target, settings.identity) as to_orchestrator,
             open_channel(settings.search_target, settings.identity) as to_search,
         ):

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from services.chassis.settings import ProcessSettings
+from services.chassis.settings import BusSettings
 
 PLACES_WITHOUT_KEYS = frozenset({"development", "dev", "test"})
 
@@ -23,13 +23,12 @@ class ApiKey(BaseModel):
     libraries: tuple[str, ...] | None = None
 
 
-class Settings(ProcessSettings):
+class Settings(BusSettings):
     """The gateway's settings."""
 
     model_config = SettingsConfigDict(env_prefix="GATEWAY_", populate_by_name=True)
 
     port: int = Field(default=8080, ge=0, le=65535)
-    nats_url: str = "nats://127.0.0.1:4223"
     orchestrator_target: str = "127.0.0.1:50054"
     search_target: str = "127.0.0.1:50051"
     keys: tuple[ApiKey, ...] = ()

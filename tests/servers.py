@@ -117,9 +117,10 @@ class PostgresServer:
 class NatsServer:
     """A NATS server that a test may also kill and start again on the same port."""
 
-    def __init__(self, folder: Path, port: int) -> None:
+    def __init__(self, folder: Path, port: int, *, options: Sequence[str] = ()) -> None:
         self._folder = folder
         self._port = port
+        self._options = options
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -137,7 +138,9 @@ class NatsServer:
         """Start, and wait until connections are accepted."""
         options = ["-js", "-sd", str(self._folder), "-a", "127.0.0.1", "-p", str(self._port)]
         self._process = subprocess.Popen(
-            [str(nats_binary()), *options], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            [str(nats_binary()), *options, *self._options],
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
         )
         deadline = time.monotonic() + START_S
         while True:

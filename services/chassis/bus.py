@@ -1,6 +1,7 @@
 """NATS as the services use it: a hint that something happened, never the truth."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from nats.js.api import KeyValueConfig, RetentionPolicy, StorageType, StreamConf
 from nats.js.errors import NotFoundError
 from nats.js.kv import KeyValue
 
+from services.chassis.identity import CERTIFICATE, KEY
+from services.chassis.settings import BusAccess
 from services.chassis.telemetry import EventLog, trace_headers
 
 MESSAGE_ID_HEADER = "Nats-Msg-Id"
@@ -170,24 +173,45 @@ class Bus:
             callback()
 
 
+def _load(context: ssl.SSLContext, access: BusAccess) -> None:
+    """Read who signs for the server, and who this process is, into the context."""
+    try:
+        context.load_verify_locations(access.ca_file)
+        if access.identity is not None:
+            folder = access.identity.folder
+            context.load_cert_chain(folder / CERTIFICATE, folder / KEY)
+    except OSError as error:
+        # What was there before is used; the server tells whether that is enough.
+        log.warning("bus_certificates_unreadable", error=str(error))
+
+
 def _headers(message: Message) -> dict[str, str]:
     return {**message.trace, MESSAGE_ID_HEADER: message.id}
 
 
 @asynccontextmanager
-async def open_bus(url: str, name: str, *, echo: bool = True) -> AsyncIterator[Bus]:
+async def open_bus(
+    url: str, name: str, *, echo: bool = True, access: BusAccess | None = None
+) -> AsyncIterator[Bus]:
     """A bus that connects in the background, so that a process starts and works with NATS down.
 
     Without `echo` its own subscriptions do not get what it publishes itself.
     """
     client = Client()
     bus = Bus(client)
+    access = access or BusAccess()
+    context = ssl.create_default_context() if access.ca_file else None
+    if context is not None:
+        _load(context, access)
 
     async def connected() -> None:
         log.info("bus_connected")
 
     async def failed(error: BaseException) -> None:
         log.warning("bus_error", error=repr(error))
+        if context is not None:
+            # They may have been renewed, here or at the server, which fails an attempt.
+            _load(context, access)
 
     async def connect() -> None:
         await client.connect(
@@ -201,6 +225,9 @@ async def open_bus(url: str, name: str, *, echo: bool = True) -> AsyncIterator[B
             # Publishing while away fails at once instead of filling a buffer that may be lost.
             pending_size=8 * 1024 * 1024,
             disconnected_cb=bus._tell_lost,
+            user=access.user or None,
+            password=access.password.get_secret_value() if access.password else None,
+            tls=context,
             reconnected_cb=connected,
             error_cb=failed,
         )

@@ -1,10 +1,11 @@
 """The base of every process's settings: read once from the environment, frozen, passed in."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from services.chassis.identity import Identity, IdentityUnusable
@@ -41,6 +42,38 @@ class ProcessSettings(BaseSettings):
     def identity(self) -> Identity | None:
         """Who the process is to the others, where they speak over TLS."""
         return Identity(folder=self.tls_folder) if self.tls_folder else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BusAccess:
+    """What opens NATS beside its address."""
+
+    user: str = ""
+    password: SecretStr | None = None
+    ca_file: Path | None = None
+    identity: Identity | None = None
+
+
+class BusSettings(ProcessSettings):
+    """What a process that speaks with NATS can be told."""
+
+    nats_url: str = "nats://127.0.0.1:4223"
+    """`tls://` for a server that an authority of this system signed for."""
+    nats_user: str = ""
+    nats_password: SecretStr = SecretStr("")
+    nats_ca_file: Path | None = None
+    """Who signed for the server, where no authority of this system did; with it only TLS is
+    spoken, and the process shows its own certificate if it has one."""
+
+    @property
+    def bus_access(self) -> BusAccess:
+        """What opens NATS."""
+        return BusAccess(
+            user=self.nats_user,
+            password=self.nats_password,
+            ca_file=self.nats_ca_file,
+            identity=self.identity,
+        )
 
 
 def environment_names(settings: type[ProcessSettings]) -> list[str]:

@@ -76,9 +76,7 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
         except DatabaseDown as error:
             log.warning("start_without_database", cause=error.cause)
         bus = await stack.enter_async_context(
-            open_bus(
-                settings.nats_url, "orchestrator", echo=False, access=settings.bus_access
-            )
+            open_bus(settings.nats_url, "orchestrator", echo=False, access=settings.bus_access)
         )
         store = store_on(database)
         channels = {

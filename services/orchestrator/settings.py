@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from services.chassis.settings import ProcessSettings
+from services.chassis.settings import BusSettings
 
 SECTIONS = ("search_harness", "approval")
 # What stands for a section that is left out.
@@ -18,14 +18,13 @@ class ConfigError(Exception):
     """The configuration file cannot be used; the message says what to change."""
 
 
-class Settings(ProcessSettings):
+class Settings(BusSettings):
     """The orchestrator's environment."""
 
     model_config = SettingsConfigDict(env_prefix="ORCHESTRATOR_")
 
     port: int = Field(default=50054, ge=0, le=65535)
     database_url: SecretStr
-    nats_url: str = "nats://127.0.0.1:4223"
     search_target: str = "127.0.0.1:50051"
     rerank_target: str = "127.0.0.1:50052"
     synth_target: str = "127.0.0.1:50053"

@@ -5,15 +5,18 @@ import os
 import sys
 from pathlib import Path
 
+import asyncpg
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
+CONNECT_S = 10
 URL_VARIABLE = "ORCHESTRATOR_DATABASE_URL"
 # Any number of ours: two migrations at once wait for each other on it.
 ADVISORY_LOCK = 5_805_433_001
@@ -42,7 +45,13 @@ def is_current(connection: Connection) -> bool:
 
 async def migrate(url: str, revision: str = "head") -> None:
     """Move the schema of the database; safe to repeat and to run twice at once."""
-    engine = create_async_engine(url, poolclass=NullPool)
+    dsn = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    engine = create_async_engine(
+        # The driver reads the address itself, as it does when serving: with `sslmode` and the like.
+        "postgresql+asyncpg://",
+        async_creator=lambda: asyncpg.connect(dsn, timeout=CONNECT_S),
+        poolclass=NullPool,
+    )
     try:
         async with engine.begin() as connection:
             await connection.execute(
