@@ -108,38 +108,45 @@ def _schemas() -> Json:
         [(model, "serialization") for model in data], ref_template=REFERENCE
     )
     schemas: Json = document["$defs"]
-    frames = {name: _frame(name, model) for name, model in EVENT_DATA.items()}
+    frames = {name: _frame(name, model, schemas) for name, model in EVENT_DATA.items()}
     schemas.update({f"Frame_{name}": frame for name, frame in frames.items()})
     schemas["RunStream"] = {"oneOf": [{"$ref": _reference(f"Frame_{name}")} for name in frames]}
     schemas[task_openapi.STREAM] = task_openapi.stream_schema(REFERENCE)
+    progress, failure = (
+        {"$ref": _reference(model.__name__)}
+        for model in (library_wire.SyncProgress, events.Failure)
+    )
     schemas["SyncStream"] = {
-        "oneOf": [_plain_frame("progress", library_wire.SyncProgress), _sync_error()]
+        "oneOf": [_plain_frame("progress", progress), _plain_frame("error", failure)]
     }
     return schemas
 
 
-def _frame(name: str, model: type[BaseModel]) -> Json:
-    frame = _plain_frame(name, model)
+def _frame(name: str, model: type[BaseModel], schemas: Json) -> Json:
+    frame = _plain_frame(name, _joined(schemas["Event"], schemas[model.__name__]))
     position = {"type": "string", "description": "Send it as Last-Event-ID to go on from here."}
     frame["properties"]["id"] = position
-    parts = [{"$ref": _reference("Event")}, {"$ref": _reference(model.__name__)}]
-    frame["properties"]["data"] = {"allOf": parts}
     return frame
 
 
-def _plain_frame(name: str, model: type[BaseModel]) -> Json:
+def _joined(head: Json, body: Json) -> Json:
+    """An object with the fields of both, each of which allows no others."""
+    return {
+        **body,
+        "properties": {**head["properties"], **body["properties"]},
+        "required": list(dict.fromkeys([*head["required"], *body.get("required", [])])),
+    }
+
+
+def _plain_frame(name: str, data: Json) -> Json:
     return {
         "type": "object",
         "required": ["event", "data"],
         "properties": {
             "event": {"type": "string", "const": name},
-            "data": {"$ref": _reference(model.__name__)},
+            "data": task_openapi.json_text(data),
         },
     }
-
-
-def _sync_error() -> Json:
-    return _plain_frame("error", EVENT_DATA["error"])
 
 
 def _reference(model: str) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from gateway.connection import Connection, GatewayAway, NothingThere, Refused, Reply, decoded
 from gateway.patience import Patience
 from gateway.sse import ServerEvent
-from gateway.tasks import wire
+from gateway.tasks import session_wire, wire
 
 API = "/api/v1"
 # A reply to feedback takes as long as the planner thinks.
@@ -179,15 +179,15 @@ class Tasks:
                     raise
                 await patience.pause(error, at_least_s=error.retry_after_s)
 
-    async def sessions(self, *, limit: int = 20, offset: int = 0) -> wire.SessionPage:
+    async def sessions(self, *, limit: int = 20, offset: int = 0) -> session_wire.SessionPage:
         """A page of sessions, the latest first."""
         params = {"limit": str(limit), "offset": str(offset)}
-        return await self._repeated("GET", "/sessions", wire.SessionPage, params=params)
+        return await self._repeated("GET", "/sessions", session_wire.SessionPage, params=params)
 
-    async def history(self, session_id: str) -> wire.SessionHistory:
+    async def history(self, session_id: str) -> session_wire.SessionHistory:
         """The tasks of a session, the oldest first."""
         path = f"/sessions/{quote(session_id, safe='')}/history"
-        return await self._repeated("GET", path, wire.SessionHistory)
+        return await self._repeated("GET", path, session_wire.SessionHistory)
 
     async def _change(self, task_id: str, verb: str, reason: str) -> wire.Controlled:
         headers = {"Idempotency-Key": uuid.uuid4().hex}

@@ -146,6 +146,11 @@ def stream_schema(reference: str) -> Json:
     return {"oneOf": [*named, standard, end]}
 
 
+def json_text(schema: Json) -> Json:
+    """One line of JSON, as the data of a frame is."""
+    return {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
+
+
 def _frame(name: Json, reference: str, model: type[BaseModel]) -> Json:
     return {
         "type": "object",
@@ -153,7 +158,7 @@ def _frame(name: Json, reference: str, model: type[BaseModel]) -> Json:
         "properties": {
             "id": {"type": "string"},
             "event": name,
-            "data": {"$ref": reference.format(model=model.__name__)},
+            "data": json_text({"$ref": reference.format(model=model.__name__)}),
         },
     }
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from gateway.errors import GatewayError
 from gateway.routes.context import CalledBy, Context, InContext
-from gateway.tasks import histories, wire
+from gateway.tasks import histories, session_wire, wire
 from gateway.tasks.convert import rows_of
 from gateway.tasks.wording import TASK, malformed, worded
 from zocrates.orchestrator.v1 import task_pb2 as pb
@@ -26,10 +26,10 @@ Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
 @router.get("/sessions")
 async def list_sessions(
     context: InContext, caller: CalledBy, limit: Limit = 20, offset: Offset = 0
-) -> wire.SessionPage:
+) -> session_wire.SessionPage:
     """List sessions with what their runs came to, the latest first."""
     page = await context.tasks.list_sessions(limit=limit, offset=offset, owner=caller.owner)
-    return wire.SessionPage(
+    return session_wire.SessionPage(
         sessions=[histories.listed_session(one) for one in page.sessions],
         total_count=page.total_count,
     )
@@ -38,7 +38,7 @@ async def list_sessions(
 @router.get("/sessions/{session_id}")
 async def read_session(
     session_id: SessionName, context: InContext, caller: CalledBy
-) -> wire.TaskSession:
+) -> session_wire.TaskSession:
     """Read a session with what its runs came to."""
     with worded(TASK):
         found = await context.tasks.get_session(session_id, owner=caller.owner)
@@ -48,12 +48,12 @@ async def read_session(
 @router.get("/sessions/{session_id}/history")
 async def read_history(
     session_id: SessionName, context: InContext, caller: CalledBy
-) -> wire.SessionHistory:
+) -> session_wire.SessionHistory:
     """Read the tasks of a session, the oldest first."""
     with worded(TASK):
         found = await context.tasks.get_session(session_id, owner=caller.owner)
         tasks = await _tasks_of(found, context, caller.owner)
-    return wire.SessionHistory(
+    return session_wire.SessionHistory(
         session_id=found.external_session_id or found.session_id,
         tasks=[histories.past_task(task) for task in tasks],
         total=len(tasks),
@@ -67,7 +67,7 @@ async def read_turns(
     caller: CalledBy,
     limit: Limit = 20,
     offset: Offset = 0,
-) -> wire.SessionTurns:
+) -> session_wire.SessionTurns:
     """Read the tasks of a session with their events, the oldest first."""
     with worded(TASK):
         found = await context.tasks.get_session(session_id, owner=caller.owner)
@@ -75,7 +75,7 @@ async def read_turns(
         page = tasks[offset : offset + limit]
         gate = asyncio.Semaphore(AT_ONCE)
 
-        async def turn(number: int, task: pb.Task) -> wire.Turn:
+        async def turn(number: int, task: pb.Task) -> session_wire.Turn:
             async with gate:
                 recorded = await context.orchestrator.all_events(
                     session_id=task.session_id, run_id=task.run_id, owner=caller.owner
@@ -85,26 +85,26 @@ async def read_turns(
         turns = await asyncio.gather(
             *(turn(number, task) for number, task in enumerate(page, offset + 1))
         )
-    return wire.SessionTurns(
+    return session_wire.SessionTurns(
         session_id=found.external_session_id or found.session_id, count=len(tasks), turns=turns
     )
 
 
 @router.patch("/sessions/{session_id}")
 async def rename(
-    session_id: SessionName, body: wire.TitleRequest, context: InContext, caller: CalledBy
-) -> wire.Titled:
+    session_id: SessionName, body: session_wire.TitleRequest, context: InContext, caller: CalledBy
+) -> session_wire.Titled:
     """Give a session another title."""
     title = body.title.strip()
-    if not 1 <= len(title) <= wire.MOST_TITLE:
-        raise malformed(f"title must have 1 to {wire.MOST_TITLE} characters", "title")
+    if not 1 <= len(title) <= session_wire.MOST_TITLE:
+        raise malformed(f"title must have 1 to {session_wire.MOST_TITLE} characters", "title")
     with worded(TASK):
         found = await context.tasks.get_session(session_id, owner=caller.owner)
         await context.orchestrator.rename_session(
             session_id=found.session_id, title=title, owner=caller.owner
         )
     named = found.external_session_id or found.session_id
-    return wire.Titled(session_id=named, title=title)
+    return session_wire.Titled(session_id=named, title=title)
 
 
 @router.delete("/sessions/{session_id}", status_code=204, response_class=Response)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from gateway.cursor import Row
-from gateway.tasks import wire
+from gateway.tasks import session_wire
 from gateway.tasks.convert import (
     event_bodies,
     moment,
@@ -20,16 +20,16 @@ from zocrates.orchestrator.v1 import task_pb2 as pb
 AGENTS_OF_A_SEARCH, AGENTS_WITHOUT = 3, 1
 
 
-def session_of(session: pb.TaskSession) -> wire.TaskSession:
+def session_of(session: pb.TaskSession) -> session_wire.TaskSession:
     """A session with what its runs came to."""
-    return wire.TaskSession.model_validate(_session(session))
+    return session_wire.TaskSession.model_validate(_session(session))
 
 
-def listed_session(session: pb.TaskSession) -> wire.ListedSession:
+def listed_session(session: pb.TaskSession) -> session_wire.ListedSession:
     """The same in a list, with more about its tasks."""
     ended = session.successful_count + session.failed_count
     count = session.run_count
-    return wire.ListedSession.model_validate(
+    return session_wire.ListedSession.model_validate(
         {
             **_session(session),
             "last_activity_at": moment(session.update_time),
@@ -46,10 +46,10 @@ def listed_session(session: pb.TaskSession) -> wire.ListedSession:
     )
 
 
-def past_task(task: pb.Task) -> wire.PastTask:
+def past_task(task: pb.Task) -> session_wire.PastTask:
     """A task in the history of its session."""
     told = task_of(task)
-    return wire.PastTask.model_validate(
+    return session_wire.PastTask.model_validate(
         {
             "task_id": task.run_id,
             "workflow_id": task.run_id,
@@ -70,9 +70,9 @@ def past_task(task: pb.Task) -> wire.PastTask:
     )
 
 
-def turn_of(number: int, task: pb.Task, rows: Sequence[Row]) -> wire.Turn:
+def turn_of(number: int, task: pb.Task, rows: Sequence[Row]) -> session_wire.Turn:
     """A task of a session with its events."""
-    return wire.Turn.model_validate(
+    return session_wire.Turn.model_validate(
         {
             "turn": number,
             "task_id": task.run_id,
