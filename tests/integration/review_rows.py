@@ -16,11 +16,14 @@ from services.orchestrator.store.reviews import Feedback
 from services.orchestrator.store.runs import Turn
 from services.orchestrator.store.together import Store
 
-PLAN = plans.first_plan("Why?", Reply(message="1. Look.", intent=Intent.READY, model="held"))
+FIRST = "1. Look."
 
 
-async def reviewed_run(store: Store, *, expires_at: datetime | None = None) -> Target:
+async def reviewed_run(
+    store: Store, *, intent: Intent = Intent.READY, expires_at: datetime | None = None
+) -> Target:
     """A task whose first plan is there, and nobody holds it."""
+    plan = plans.first_plan("Why?", Reply(message=FIRST, intent=intent, model="held"))
     options = Options(max_extensions=2, hitl_enabled=False, review_plan=True)
     turn = Turn(
         owner="ada",
@@ -38,7 +41,7 @@ async def reviewed_run(store: Store, *, expires_at: datetime | None = None) -> T
     )
     submitted = await store.tasks.submit(turn, "")
     (run,) = await store.runs.claim("test", limit=1, lease_s=60)
-    question = checkpoint.plan_question(PLAN, version=1, expires_at=expires_at)
+    question = checkpoint.plan_question(plan, version=1, expires_at=expires_at)
     await store.history.record(
         run.lease,
         Entry(
@@ -46,8 +49,8 @@ async def reviewed_run(store: Store, *, expires_at: datetime | None = None) -> T
             pass_number=0,
             usage=Usage(),
             earlier=[Step(key="converse", input={}, output={"question": "Why?", "items": []})],
-            step=Step(key="plan", input={}, output=plans.plan_to_json(PLAN)),
-            events=[events.plan_drafted(PLAN, 1), events.input_requested(question)],
+            step=Step(key="plan", input={}, output=plans.plan_to_json(plan)),
+            events=[events.plan_drafted(plan, 1), events.input_requested(question)],
             leaving=Action.ASK,
             question=question,
         ),

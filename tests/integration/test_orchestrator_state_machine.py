@@ -14,6 +14,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from services.orchestrator.store.database import Database, open_database
 from tests.machine.machine import Machine
+from tests.machine.review_machine import ReviewMachine
 
 ASKED = os.environ.get("STATE_MACHINE_EXAMPLES")
 EXAMPLES = int(ASKED or 40)
@@ -33,8 +34,9 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 @pytest.mark.timeout(300 if ASKED is None else 86_400)
-def test_runs_keep_their_promises_whatever_happens(
-    database_url: str, loop: asyncio.AbstractEventLoop
+@pytest.mark.parametrize("machine", [Machine, ReviewMachine])
+def test_runs_and_reviews_keep_their_promises_whatever_happens(
+    database_url: str, loop: asyncio.AbstractEventLoop, machine: type[Machine | ReviewMachine]
 ) -> None:
     opened = open_database(database_url, pool_size=10)
 
@@ -44,11 +46,11 @@ def test_runs_keep_their_promises_whatever_happens(
     async def leave() -> None:
         await opened.__aexit__(None, None, None)
 
-    Machine.loop = loop
-    Machine.database = asyncio.run_coroutine_threadsafe(enter(), loop).result()
+    machine.loop = loop
+    machine.database = asyncio.run_coroutine_threadsafe(enter(), loop).result()
     try:
         run_state_machine_as_test(
-            Machine,
+            machine,
             settings=settings(
                 max_examples=EXAMPLES,
                 stateful_step_count=STEPS,

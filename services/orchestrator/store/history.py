@@ -138,7 +138,7 @@ RECORD = text("""
         ON CONFLICT (run_id, interrupt_id) DO UPDATE
         SET state = excluded.state, version = excluded.version, payload = excluded.payload,
             snapshot = excluded.snapshot, expires_at = excluded.expires_at,
-            answered_by = NULL, answered_at = NULL
+            answered_by = NULL, answered_at = NULL, in_flight_token = NULL, in_flight_until = NULL
         WHERE checkpoint.state = 'WITHDRAWN'
     ), opened AS (
         -- The conversation about a plan begins with it, and goes on where it was withdrawn.
