@@ -14,6 +14,7 @@ from services.orchestrator.store.migrate import migrate
 from tests.fakes.deep_question import set_deep_question
 from tests.fakes.research_peers import ResearchPeers, research_peers
 from tests.integration.orchestrator_stage import Chat, orchestrator, settings_for
+from tests.integration.task_stage import TaskStage, TaskWire, task_stage
 from tests.servers import (
     NatsServer,
     PostgresServer,
@@ -65,6 +66,29 @@ async def shared_database_url(postgres: PostgresServer) -> str:
     name = f"shared_{uuid4().hex}"
     await create_database(postgres, name, template="template_zocrates")
     return postgres.url(name)
+
+
+@pytest.fixture(scope="module")
+async def tasks(
+    shared_database_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[TaskStage]:
+    """The servers behind the task wire, for all tests of a file."""
+    async with task_stage(shared_database_url, tmp_path_factory.mktemp("nats")) as shared:
+        yield shared
+
+
+@pytest.fixture
+async def wire(tasks: TaskStage) -> AsyncIterator[TaskWire]:
+    """A client of the task wire that nobody was before."""
+    async with tasks.lent() as lent:
+        yield lent
+
+
+@pytest.fixture
+async def other(tasks: TaskStage) -> AsyncIterator[TaskWire]:
+    """Somebody else."""
+    async with tasks.lent() as lent:
+        yield lent
 
 
 @pytest.fixture

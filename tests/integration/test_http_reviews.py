@@ -1,7 +1,6 @@
 """The review of a task's plan over HTTP: tags, payloads, the order of checks, expiry."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import grpc
 import httpx
@@ -9,7 +8,7 @@ import pytest
 
 from services.chassis.errors import ServiceError
 from tests.integration.orchestrator_stage import eventually
-from tests.integration.task_stage import API, REVIEWED, TaskStage, TaskWire, task_stage
+from tests.integration.task_stage import API, REVIEWED, TaskWire
 
 
 class PlannerBroke(ServiceError):
@@ -21,27 +20,6 @@ class PlannerBroke(ServiceError):
 STALE = "Conflict: state has been modified"
 NEWER = "Conflict: plan has been updated. Please review the latest version."
 MISSING = "Review session not found or expired"
-
-
-@pytest.fixture(scope="module")
-async def stage(
-    shared_database_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[TaskStage]:
-    async with task_stage(shared_database_url, tmp_path_factory.mktemp("nats")) as shared:
-        yield shared
-
-
-@pytest.fixture
-async def wire(stage: TaskStage) -> AsyncIterator[TaskWire]:
-    async with stage.lent() as lent:
-        yield lent
-
-
-@pytest.fixture
-async def other(stage: TaskStage) -> AsyncIterator[TaskWire]:
-    """Somebody else."""
-    async with stage.lent() as lent:
-        yield lent
 
 
 def told(reply: httpx.Response) -> tuple[int, str, str]:
