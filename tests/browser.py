@@ -1,4 +1,4 @@
-"""A real Chromium, driven through a pipe by its own protocol."""
+"""A page of a real browser; and Chromium, driven through a pipe by its own protocol."""
 
 import asyncio
 import base64
@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -29,36 +30,28 @@ FLAGS = (
 )
 
 
-class Page:
-    """One page of the browser."""
+class Page(ABC):
+    """One page of a browser, whatever protocol drives it."""
 
-    def __init__(self, commands: int, replies: asyncio.StreamReader) -> None:
-        self._commands = commands
-        self._replies = replies
-        self._numbers = itertools.count(1)
-        self._session = ""
-
-    async def open(self) -> None:
-        """Make the page."""
-        target = await self._send("Target.createTarget", url="about:blank")
-        attached = await self._send(
-            "Target.attachToTarget", targetId=target["targetId"], flatten=True
-        )
-        self._session = attached["sessionId"]
-
+    @abstractmethod
     async def visit(self, url: str) -> None:
         """Go to an address, also when only its fragment differs."""
-        await self._send("Page.navigate", url=url)
 
+    @abstractmethod
     async def reload(self) -> None:
         """Load the page again."""
-        await self._send("Page.reload")
 
+    @abstractmethod
     async def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression."""
-        reply = await self._send("Runtime.evaluate", expression=expression, returnByValue=True)
-        assert "exceptionDetails" not in reply, reply
-        return reply["result"].get("value")
+        """The value of a JavaScript expression, or what its promise settles to."""
+
+    @abstractmethod
+    async def resize(self, *, width: int, height: int) -> None:
+        """Give the window another size."""
+
+    @abstractmethod
+    async def picture(self) -> bytes:
+        """The whole page as a PNG."""
 
     async def shows(self, text: str) -> None:
         """Wait until the page shows a text."""
@@ -84,17 +77,73 @@ class Page:
         await self.holds(button)
         await self.evaluate(f"{button}.click()")
 
-    async def picture(self, *, width: int, dark: bool = False) -> bytes:
-        """The whole page as a PNG."""
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        await self._send("Emulation.setEmulatedMedia", features=[scheme])
+    async def types(self, field: str, text: str) -> None:
+        """Put a text into the field that an expression gives, as typing does."""
+        await self.holds(field)
+        await self.evaluate(
+            f"(() => {{ let f = {field}; f.value = {json.dumps(text)}; "
+            "f.dispatchEvent(new Event('input', { bubbles: true })); })()"
+        )
+
+    async def presses(self, key: str, *, ctrl: bool = False) -> None:
+        """Send a key to what has the focus."""
+        await self.evaluate(
+            "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', "
+            f"{{ key: {json.dumps(key)}, ctrlKey: {json.dumps(ctrl)}, "
+            "bubbles: true, cancelable: true }))"
+        )
+
+
+class ChromiumPage(Page):
+    """A page of Chromium, driven through a pipe by its own protocol."""
+
+    def __init__(self, commands: int, replies: asyncio.StreamReader) -> None:
+        self._commands = commands
+        self._replies = replies
+        self._numbers = itertools.count(1)
+        self._session = ""
+
+    async def open(self) -> None:
+        """Make the page."""
+        target = await self._send("Target.createTarget", url="about:blank")
+        attached = await self._send(
+            "Target.attachToTarget", targetId=target["targetId"], flatten=True
+        )
+        self._session = attached["sessionId"]
+
+    async def visit(self, url: str) -> None:
+        await self._send("Page.navigate", url=url)
+
+    async def reload(self) -> None:
+        await self._send("Page.reload")
+
+    async def evaluate(self, expression: str) -> Any:
+        reply = await self._send(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in reply, reply
+        return reply["result"].get("value")
+
+    async def resize(self, *, width: int, height: int) -> None:
         await self._send(
             "Emulation.setDeviceMetricsOverride",
             width=width,
-            height=900,
+            height=height,
             deviceScaleFactor=1,
             mobile=False,
         )
+
+    async def darken(self, is_dark: bool) -> None:
+        """Let the page find that dark colours are preferred, or light ones."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        await self._send("Emulation.setEmulatedMedia", features=[scheme])
+
+    async def used_memory(self) -> int:
+        """Bytes of JavaScript that are still referred to."""
+        await self._send("HeapProfiler.collectGarbage")
+        return int((await self._send("Runtime.getHeapUsage"))["usedSize"])
+
+    async def picture(self) -> bytes:
         shot = await self._send("Page.captureScreenshot", captureBeyondViewport=True)
         return base64.b64decode(shot["data"])
 
@@ -114,8 +163,8 @@ class Page:
 
 
 @asynccontextmanager
-async def browser_page(folder: Path) -> AsyncIterator[Page]:
-    """A page of a fresh browser."""
+async def chromium_page(folder: Path) -> AsyncIterator[ChromiumPage]:
+    """A page of a fresh Chromium."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         pytest.skip("NEEDS CHROMIUM: it is not installed, so the page was not tried in a browser")
@@ -145,7 +194,7 @@ async def browser_page(folder: Path) -> AsyncIterator[Page]:
         lambda: asyncio.StreamReaderProtocol(replies), os.fdopen(our_replies, "rb")
     )
     try:
-        page = Page(our_commands, replies)
+        page = ChromiumPage(our_commands, replies)
         await page.open()
         yield page
     finally:

@@ -8,10 +8,10 @@ const LONGEST_WAIT_MS = 5000;
 
 /**
  * A client of the gateway. `host.fetch(path, init)` reaches it; `host.renew()`, where there is one, looks for
- * another address or key and says whether it found one.
+ * another address or key and says whether it found one. What has no signal of its own ends with `life`.
  */
-export function createGateway(host) {
-	async function request(method, path, { body, headers = {}, signal } = {}) {
+export function createGateway(host, life) {
+	async function request(method, path, { body, headers = {}, signal = life } = {}) {
 		let init = { method, headers: { ...headers }, signal };
 		if (body !== undefined) {
 			init.headers['Content-Type'] = 'application/json';

@@ -41,7 +41,7 @@ export function createLibrary(context) {
 		let { signal } = looking;
 		let isSettled = false;
 		try {
-			let state = await gateway.read('/library', { signal: life });
+			let state = await gateway.read('/library');
 			fill(line, lineText(l10n, state));
 			fill(told, h('dl', {}, facts(l10n, state).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])), notices(state));
 			showSkips(state.skipped);

@@ -30,8 +30,22 @@ export function facts({ say, number, moment }, state) {
 		['unreadable', number(counts.unreadable)],
 		['vectors', say('of', { value: vectors.done, limit: vectors.total })],
 		['encoder', state.encoder],
+		...modelFacts(state.models),
 		['last-error', state.last_error],
 	].filter(([, value]) => value).map(([name, value]) => [say(`fact-${name}`), value]);
+}
+
+/** The models behind the answers; none where they are not to be learned now. */
+function modelFacts(models) {
+	if (!models) {
+		return [];
+	}
+	return [
+		['ranking', models.ranking?.name],
+		['support', models.support?.name],
+		['search-agent', models.search_agent],
+		['writer', models.writer],
+	];
 }
 
 /** How far a sync is. */

@@ -11,6 +11,7 @@ export function createLiveTurn(context, view, callbacks) {
 	let current = view;
 	let turn = createTurn(context, callbacks);
 	let queued = null;
+	let isClosed = false;
 	let notBefore = 0;
 	let hasAnswer = view.answer !== null;
 	turn.update(view);
@@ -41,9 +42,12 @@ export function createLiveTurn(context, view, callbacks) {
 		set view(next) {
 			current = next;
 			// Pieces of text come faster than anybody can see.
-			queued ??= requestAnimationFrame(draw);
+			if (!isClosed) {
+				queued ??= requestAnimationFrame(draw);
+			}
 		},
 		close() {
+			isClosed = true;
 			cancelAnimationFrame(queued);
 		},
 	};

@@ -7,7 +7,7 @@ import { createScopePicker } from './scope_picker.mjs';
 
 /** The bar and the sheet it opens; `chips()` are those in force, `offer` reads anew what the host shows. */
 export function createScopeBar(context) {
-	let { l10n, gateway, host } = context;
+	let { l10n, gateway, host, life } = context;
 	let { say } = l10n;
 	let chips = readChips(host.remember('scope'));
 	let list = h('ul', { class: 'chips', 'aria-label': say('scope') });
@@ -87,7 +87,7 @@ export function createScopeBar(context) {
 		}
 		catch (error) {
 			// Not in the index yet, or the index is away: the choice is still there, without a number.
-			if (error instanceof Refusal) {
+			if (error instanceof Refusal || life.aborted) {
 				return { ...chip, count: null };
 			}
 			throw error;

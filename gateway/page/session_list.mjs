@@ -10,7 +10,7 @@ const TYPING_MS = 200;
 
 /** The list; `refresh` reads it anew, `select` marks the open session, `onDeleted` tells of one that is gone. */
 export function createSessionList(context, { onOpen, onDeleted, onFailure }) {
-	let { l10n, gateway } = context;
+	let { l10n, gateway, life } = context;
 	let { say } = l10n;
 	let items = h('ul', { class: 'session-items' });
 	let more = h('button', { type: 'button', class: 'quiet', hidden: true, onclick: () => readMore().catch(onFailure) }, say('older'));
@@ -101,6 +101,7 @@ export function createSessionList(context, { onOpen, onDeleted, onFailure }) {
 		return readPage(rows.cursor);
 	}
 
+	life.addEventListener('abort', () => clearTimeout(typing));
 	return {
 		node,
 		refresh,

@@ -26,7 +26,7 @@ export function startSidebar(root, host) {
 	let sidebar = null;
 	let whenReady = loadL10n(host).then((l10n) => {
 		if (!life.signal.aborted) {
-			sidebar = buildSidebar(root, { l10n, host, life: life.signal, gateway: createGateway(host), hover: createHoverCard() });
+			sidebar = buildSidebar(root, { l10n, host, life: life.signal, gateway: createGateway(host, life.signal), hover: createHoverCard() });
 			return sidebar.enter();
 		}
 	});
@@ -83,7 +83,7 @@ function buildSidebar(root, context) {
 	let app = h(
 		'div',
 		{ class: 'app' },
-		h('nav', { 'id': 'side', 'class': 'side', 'aria-label': say('sessions') }, h('button', { type: 'button', id: 'new', onclick: startNew }, say('new-question')), sessions.node, createClearAll(context, { onCleared: startAfresh })),
+		h('nav', { 'id': 'side', 'class': 'side', 'aria-label': say('sessions'), 'onkeydown': leaveSessions }, h('button', { type: 'button', id: 'new', onclick: startNew }, say('new-question')), sessions.node, createClearAll(context, { onCleared: startAfresh })),
 		h('main', { class: 'middle' }, conversation.node, composer.node),
 	);
 	let hasEntered = false;
@@ -136,7 +136,7 @@ function buildSidebar(root, context) {
 	async function open(id) {
 		toggleSessions(false);
 		try {
-			await conversation.open(gateway.read(`/sessions/${id}`, { signal: life }));
+			await conversation.open(gateway.read(`/sessions/${id}`));
 			host.setRemembered('session', id);
 			sessions.select(id);
 		}
@@ -174,6 +174,15 @@ function buildSidebar(root, context) {
 		if (address && host.openLink) {
 			event.preventDefault();
 			safeLink(address) && host.openLink(address);
+		}
+	}
+
+	/** Escape leaves the list where it lies over the conversation; what was being done to a session takes it first. */
+	function leaveSessions(event) {
+		if (event.key === 'Escape' && !event.defaultPrevented && app.classList.contains('with-sessions')) {
+			event.preventDefault();
+			toggleSessions(false);
+			menu.focus();
 		}
 	}
 

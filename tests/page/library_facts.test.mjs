@@ -19,6 +19,7 @@ test('one line tells how much there is, and what is still to come', () => {
 
 test('facts without a value are left out', () => {
 	let told = new Map(facts(english, state));
+	assert.equal(new Map(facts(english, { ...state, models: { ranking: null, support: null, search_agent: 'offline', writer: 'smol' } })).get('Written by'), 'smol');
 	assert.deepEqual([told.get('Read in full'), told.get('Unreadable'), told.get('Last read'), told.has('Last error')], ['1,000', '4', 'not yet', false]);
 });
 

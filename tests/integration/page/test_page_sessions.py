@@ -1,35 +1,18 @@
 """The page's list of sessions in a real browser: found, renamed and deleted, also by keyboard."""
 
 import json
-from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.browser import Page, browser_page
+from tests.browser import Page
 from tests.fakes.gateway_peers import RecordedRun
-from tests.fakes.gateway_stage import Stage, stage_with_nats, until
+from tests.fakes.gateway_stage import Stage, until
+from tests.integration.page.conftest import opened
 from zocrates.events.v1 import event_pb2 as ev
 
 pytestmark = pytest.mark.browser
 
 ANSWER = {"answer": ev.Answered(markdown="Naps help.", answered=True)}
-
-
-@pytest.fixture(scope="module")
-async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
-    """One gateway for all tests here; each has sessions of its own."""
-    async with stage_with_nats(tmp_path_factory.mktemp("nats"), silence_s=0.2) as lit:
-        yield lit
-
-
-@pytest.fixture(scope="module")
-async def page(tmp_path_factory: pytest.TempPathFactory, stage: Stage) -> AsyncIterator[Page]:
-    """One page for all tests here."""
-    async with browser_page(tmp_path_factory.mktemp("chromium")) as opened:
-        await opened.visit((await stage.http.post("/page-links")).json()["url"])
-        # Only then is the key kept, and the page ready to be left.
-        await opened.holds("document.activeElement?.id === 'prompt'")
-        yield opened
 
 
 def answered(stage: Stage, prompt: str) -> RecordedRun:
@@ -43,36 +26,16 @@ def tool(word: str, title: str) -> str:
     return f"document.querySelector({json.dumps(selector)})"
 
 
-async def opened(page: Page, run: RecordedRun) -> None:
-    await page.evaluate(f"history.replaceState(null, '', '/#session={run.session_id}')")
-    await page.reload()
-    await page.holds("document.querySelector('.turn') !== null")
-
-
-async def typed(page: Page, field: str, text: str) -> None:
-    await page.evaluate(
-        f"(() => {{ let f = {field}; f.value = {json.dumps(text)}; "
-        "f.dispatchEvent(new Event('input', { bubbles: true })); })()"
-    )
-
-
-async def pressed(page: Page, key: str) -> None:
-    await page.evaluate(
-        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', "
-        f"{{ key: {json.dumps(key)}, bubbles: true, cancelable: true }}))"
-    )
-
-
 async def test_a_session_is_renamed_where_it_stands(stage: Stage, page: Page) -> None:
     run = answered(stage, "Do naps help?")
     await opened(page, run)
     await page.evaluate(f"{tool('Rename', 'Do naps help?')}.click()")
     # The title is there to change and has the focus.
     await page.holds("document.activeElement.value === 'Do naps help?'")
-    await pressed(page, "Escape")
+    await page.presses("Escape")
     await page.holds(f"document.activeElement === {tool('Rename', 'Do naps help?')}")
     await page.evaluate("document.activeElement.click()")
-    await typed(page, "document.activeElement", "Über <b>Schlaf</b>")
+    await page.types("document.activeElement", "Über <b>Schlaf</b>")
     await page.click("Save")
     await page.shows("Über <b>Schlaf</b>")
     assert stage.orchestrator.titles[run.session_id] == "Über <b>Schlaf</b>"
@@ -82,7 +45,7 @@ async def test_a_refused_title_stays_to_be_mended(stage: Stage, page: Page) -> N
     run = answered(stage, "Which hour?")
     await opened(page, run)
     await page.evaluate(f"{tool('Rename', 'Which hour?')}.click()")
-    await typed(page, "document.querySelector('.session-doing input')", "   ")
+    await page.types("document.querySelector('.session-doing input')", "   ")
     await page.click("Save")
     await page.shows("The field 'title'")
     assert await page.evaluate("document.querySelector('.session-doing input').value") == "   "
@@ -120,10 +83,10 @@ async def test_a_session_deleted_elsewhere_says_so_and_frees_the_page(
 async def test_sessions_are_found_by_words_of_their_title(stage: Stage, page: Page) -> None:
     run = answered(stage, "Zebra stripes?")
     await opened(page, answered(stage, "Other things?"))
-    await typed(page, "document.querySelector('.session-search')", "zebra")
+    await page.types("document.querySelector('.session-search')", "zebra")
     await page.holds("document.querySelectorAll('.session').length === 1")
     await page.shows(run.prompt)
-    await typed(page, "document.querySelector('.session-search')", "unicorn")
+    await page.types("document.querySelector('.session-search')", "unicorn")
     await page.shows("No title holds these words.")
-    await typed(page, "document.querySelector('.session-search')", "")
+    await page.types("document.querySelector('.session-search')", "")
     await page.holds("document.querySelectorAll('.session').length > 1")

@@ -1,12 +1,11 @@
 """The page's checkpoint card in a real browser, against a real gateway."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
-from tests.browser import Page, browser_page
+from tests.browser import Page
 from tests.fakes.gateway_peers import RecordedRun, question
-from tests.fakes.gateway_stage import Stage, stage_with_nats, until
+from tests.fakes.gateway_stage import Stage, until
+from tests.integration.page.conftest import opened
 from zocrates.events.v1 import event_pb2 as ev
 
 pytestmark = pytest.mark.browser
@@ -16,31 +15,6 @@ SYNTHESIZE = "Synthesize Response with Existing Evidence"
 SEARCHING = {"stage": ev.StageEntered(stage=ev.STAGE_SEARCH)}
 ANSWER = {"answer": ev.Answered(markdown="Naps help.", answered=True)}
 FAILURE = {"error": ev.Failed(code="PEER_TIMEOUT", message="It was too slow.", retryable=True)}
-
-
-@pytest.fixture(scope="module")
-async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
-    """One gateway for all tests here; each has sessions of its own."""
-    async with stage_with_nats(tmp_path_factory.mktemp("nats"), silence_s=0.2) as lit:
-        yield lit
-
-
-@pytest.fixture(scope="module")
-async def page(tmp_path_factory: pytest.TempPathFactory, stage: Stage) -> AsyncIterator[Page]:
-    """One page for all tests here; each opens its own session."""
-    async with browser_page(tmp_path_factory.mktemp("chromium")) as opened:
-        await opened.visit((await stage.http.post("/page-links")).json()["url"])
-        # Only then is the key kept, and the page ready to be left.
-        await opened.holds("document.activeElement?.id === 'prompt'")
-        yield opened
-
-
-async def opened(page: Page, run: RecordedRun) -> None:
-    """Load the page at a run's session."""
-    await page.evaluate(f"history.replaceState(null, '', '/#session={run.session_id}')")
-    await page.reload()
-    await page.shows(run.prompt)
-    await page.holds("document.querySelector('.turn') !== null")
 
 
 def waiting(stage: Stage, prompt: str) -> RecordedRun:
