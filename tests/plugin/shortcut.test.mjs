@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { isShortcut, parseShortcut, shortcutOf } from '../../zotero-plugin/content/shortcut.mjs';
+import { isShortcut, parseShortcut, shortcutOf, shownShortcut } from '../../zotero-plugin/content/shortcut.mjs';
 
 let pressed = (key, held = {}) => ({ key, code: `Key${key.toUpperCase()}`, shiftKey: false, altKey: false, ctrlKey: false, metaKey: false, ...held });
 let mac = { isMac: true };
@@ -35,4 +35,9 @@ test('what was pressed is read back as the same shortcut', () => {
 	assert.equal(shortcutOf(event, mac), 'accel+alt+Y');
 	assert.ok(isShortcut(event, 'accel+alt+Y', mac));
 	assert.equal(shortcutOf(pressed('a'), other), null);
+});
+
+test('a shortcut is shown as the system writes it', () => {
+	assert.equal(shownShortcut('accel+shift+Y', other), 'Ctrl+Shift+Y');
+	assert.equal(shownShortcut('accel+shift+Y', mac), '⇧⌘Y');
 });

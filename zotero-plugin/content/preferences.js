@@ -20,14 +20,14 @@
 		at('zocrates-test').addEventListener('click', showStatus);
 
 		let shortcut = at('zocrates-shortcut');
-		shortcut.value = settings.get('shortcut');
+		shortcut.value = preferences.shownShortcut();
 		shortcut.addEventListener('keydown', (event) => {
-			let text = preferences.shortcutOf(event, { isMac: preferences.isMac });
+			let text = preferences.shortcutOf(event);
 			if (text) {
 				event.preventDefault();
 				event.stopPropagation();
 				settings.set('shortcut', text);
-				shortcut.value = text;
+				shortcut.value = preferences.shownShortcut();
 			}
 		});
 

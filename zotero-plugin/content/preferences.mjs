@@ -1,7 +1,7 @@
 // The pane in Zotero's settings: registration, and what its buttons do.
 
 import { checked } from './address.mjs';
-import { parseShortcut, shortcutOf } from './shortcut.mjs';
+import { shortcutOf, shownShortcut } from './shortcut.mjs';
 
 const PAGE = 100;
 const PANE_ID = 'zocrates-preferences';
@@ -16,9 +16,8 @@ export function createPreferences(env, { settings, address, request, onChanged }
 	/** Everything the script of the settings pane needs; it runs in that window, which outlives the plugin's scope. */
 	let actions = {
 		settings,
-		isMac: Zotero.isMac,
-		shortcutOf,
-		isShortcutText: text => parseShortcut(text) !== null,
+		shortcutOf: event => shortcutOf(event, Zotero),
+		shownShortcut: () => shownShortcut(settings.get('shortcut'), Zotero),
 		changed() {
 			address.forget();
 			onChanged();

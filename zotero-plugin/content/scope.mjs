@@ -65,7 +65,7 @@ function selectedTags(library, pane) {
 
 function selectedRow(library, row) {
 	let kind = row.isCollection() ? 'collection' : row.isSearch() ? 'search' : null;
-	return kind ? [{ kind, library, key: `${library}/${row.ref.key}`, title: row.getName(), count: null }] : [];
+	return kind ? [{ kind, library, key: row.ref.key, title: row.getName(), count: null }] : [];
 }
 
 /** The text selected in readers: told by Zotero when its popup comes, gone when the reader says so. */

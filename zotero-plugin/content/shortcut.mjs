@@ -43,6 +43,16 @@ export function shortcutOf(event, { isMac }) {
 	return parseShortcut(text) && text;
 }
 
+/** A shortcut as it is written on the system. */
+export function shownShortcut(text, { isMac }) {
+	let signs = isMac
+		? { ctrl: '⌃', alt: '⌥', shift: '⇧', meta: '⌘', accel: '⌘' }
+		: { accel: 'Ctrl+', ctrl: 'Ctrl+', meta: 'Super+', alt: 'Alt+', shift: 'Shift+' };
+	let shortcut = parseShortcut(text);
+	let held = Object.keys(signs).filter(name => shortcut?.modifiers.has(name));
+	return shortcut ? held.map(name => signs[name]).join('') + shortcut.key : text;
+}
+
 function keyOf({ key, code }) {
 	// By the place of the key where modifiers change the letter it makes.
 	return /^Key[A-Z]$/.test(code ?? '') && !/^[a-z]$/i.test(key) ? code.slice(3) : key.toUpperCase();

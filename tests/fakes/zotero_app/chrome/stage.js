@@ -114,6 +114,9 @@ var Stage = {
 		for (let script of pane.scripts) {
 			Services.scriptloader.loadSubScript(script, window);
 		}
+		for (let style of pane.stylesheets) {
+			document.insertBefore(document.createProcessingInstruction('xml-stylesheet', `href="${style}"`), document.firstChild);
+		}
 		let markup = await fetch(pane.src).then(answer => answer.text());
 		let box = document.createElementNS('http://www.w3.org/1999/xhtml', 'div');
 		box.id = 'stage-preferences';
@@ -168,16 +171,13 @@ var Stage = {
 		return window !== null && !Components.utils.isDeadWrapper(window);
 	},
 
-	nextTick: () => new Promise(resolve => setTimeout(resolve)),
-
-	/** As many bytes of this process as the heap still needs after everything unreachable went. */
-	async memory() {
+	/** Let go of everything that nothing can reach any more. */
+	async collectGarbage() {
 		for (let i = 0; i < 3; i++) {
 			Components.utils.forceGC();
 			Components.utils.forceCC();
-			await this.nextTick();
+			await new Promise(resolve => setTimeout(resolve));
 		}
-		return Components.classes['@mozilla.org/memory-reporter-manager;1'].getService(Components.interfaces.nsIMemoryReporterManager).heapAllocated;
 	},
 };
 
