@@ -12,6 +12,7 @@ import httpx
 from gateway.serving import serve
 from gateway.settings import ApiKey
 from gateway.settings import Settings as GatewaySettings
+from services.orchestrator.consent import Consent
 from services.orchestrator.settings import Settings
 from tests.fakes.deep_question import set_deep_question
 from tests.fakes.research_peers import ResearchPeers, research_peers
@@ -195,14 +196,19 @@ async def gateway_to(
 
 
 @asynccontextmanager
-async def task_stage(database_url: str, folder: Path) -> AsyncIterator[TaskStage]:
+async def task_stage(
+    database_url: str, folder: Path, *, consent: Consent | None = None
+) -> AsyncIterator[TaskStage]:
     """Servers for all tests of a file, on a database and a NATS server of their own."""
     nats = NatsServer(folder, free_port())
     nats.start()
     try:
         async with research_peers() as peers:
             settings = settings_for(database_url, nats.url, peers)
-            async with orchestrator(settings), gateway_to(settings, peers) as stage:
+            async with (
+                orchestrator(settings, consent=consent),
+                gateway_to(settings, peers) as stage,
+            ):
                 yield stage
     finally:
         nats.kill()
