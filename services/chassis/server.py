@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TypeAlias
@@ -18,7 +18,9 @@ from opentelemetry.instrumentation.grpc import aio_server_interceptor, filters
 from services.chassis.dependencies import SERVING, Health, Look, watch
 from services.chassis.errors import DETAILS_KEY, Internal, ServiceError, status_of
 from services.chassis.identity import Identity, Renewed
-from services.chassis.settings import MAX_MESSAGE_BYTES, ProcessSettings
+from services.chassis.metrics import CallMetrics, Metrics, new_registry
+from services.chassis.settings import MAX_MESSAGE_BYTES, ServiceSettings
+from services.chassis.status_page import status_page
 from services.chassis.telemetry import EventLog, context_from, spans_are_recorded
 
 new_event_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
@@ -196,6 +198,7 @@ async def serving(
     farewell_s: float = 0,
     dependencies: Mapping[str, Look] | None = None,
     identity: Identity | None = None,
+    counting: CallMetrics | None = None,
 ) -> AsyncIterator[Running]:
     """Serve gRPC services by their full names, with health, reflection and the error mapping.
 
@@ -212,7 +215,13 @@ async def serving(
         else TraceContext()
     )
     server = grpc.aio.server(
-        interceptors=[StreamClosing(), tracing, ErrorInterceptor()], options=OPTIONS
+        interceptors=[
+            StreamClosing(),
+            *([counting] if counting else []),
+            tracing,
+            ErrorInterceptor(),
+        ],
+        options=OPTIONS,
     )
     for register in services.values():
         register(server)
@@ -260,22 +269,38 @@ def _credentials(identity: Identity) -> grpc.ServerCredentials:
 
 
 async def serve(
-    settings: ProcessSettings,
+    settings: ServiceSettings,
     services: Mapping[str, Register],
     *,
     until: asyncio.Event,
     dependencies: Mapping[str, Look] | None = None,
+    metrics: Metrics | None = None,
 ) -> None:
-    """Serve until the event is set, then drain."""
-    async with serving(
-        services,
-        host=settings.host,
-        port=settings.port,
-        drain_s=settings.drain_s,
-        farewell_s=FAREWELL_S,
-        dependencies=dependencies,
-        identity=settings.identity,
-    ) as running:
+    """Serve until the event is set, then drain. Raises PortTaken."""
+    async with AsyncExitStack() as stack:
+        counting = None
+        if settings.status_port is not None:
+            metrics = metrics or Metrics(registry=new_registry())
+            counting = CallMetrics(metrics.registry)
+            page = status_page(
+                metrics, lambda: not until.is_set(), host=settings.host, port=settings.status_port
+            )
+            try:
+                await stack.enter_async_context(page)
+            except OSError as error:
+                raise PortTaken(f"Cannot serve the status page: {error}") from error
+        running = await stack.enter_async_context(
+            serving(
+                services,
+                host=settings.host,
+                port=settings.port,
+                drain_s=settings.drain_s,
+                farewell_s=FAREWELL_S,
+                dependencies=dependencies,
+                identity=settings.identity,
+                counting=counting,
+            )
+        )
         log.info("serving", host=settings.host, port=running.port, services=list(services))
         await until.wait()
         log.info("draining", seconds=settings.drain_s)

@@ -44,6 +44,13 @@ class ProcessSettings(BaseSettings):
         return Identity(folder=self.tls_folder) if self.tls_folder else None
 
 
+class ServiceSettings(ProcessSettings):
+    """What a process that serves gRPC can be told."""
+
+    status_port: int | None = Field(default=None, ge=0, le=65535)
+    """Where `/health` and `/metrics` are served over plain HTTP; none: nowhere."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BusAccess:
     """What opens NATS beside its address."""

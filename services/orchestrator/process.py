@@ -14,6 +14,7 @@ import grpc
 from services.chassis.bus import Bus, BusDown, open_bus
 from services.chassis.channel import open_channel
 from services.chassis.dependencies import Look, serves
+from services.chassis.metrics import Metrics, new_registry
 from services.chassis.server import serve
 from services.chassis.telemetry import EventLog
 from services.orchestrator.ceilings import Harness
@@ -21,6 +22,7 @@ from services.orchestrator.consent import Consent
 from services.orchestrator.errors import DatabaseDown
 from services.orchestrator.expiry import expire_regularly
 from services.orchestrator.peers.calls import Deadlines
+from services.orchestrator.metrics import RunMetrics
 from services.orchestrator.peers.models import ModelsPeer
 from services.orchestrator.peers.rerank import RerankPeer
 from services.orchestrator.peers.search import SearchPeer
@@ -33,6 +35,7 @@ from services.orchestrator.runner import WITHDRAWAL_SUBJECT, WORK_SUBJECT, Pace,
 from services.orchestrator.served import served
 from services.orchestrator.settings import Settings
 from services.orchestrator.signals import Signals
+from services.orchestrator.store.census import Census
 from services.orchestrator.store.database import Database, open_database
 from services.orchestrator.store.retention import Ages
 from services.orchestrator.store.schema import is_reachable, require_schema
@@ -50,6 +53,7 @@ class Surroundings:
     peers: Peers
     bus: Bus
     dependencies: Mapping[str, Look]
+    census: Census
     models: ModelsPeer
 
 
@@ -93,6 +97,7 @@ async def surroundings(settings: Settings) -> AsyncIterator[Surroundings]:
             models=ModelsPeer(channels["search"], channels["rerank"], channels["synth"]),
             bus=bus,
             dependencies=_dependencies(database, bus, channels),
+            census=Census(database),
         )
 
 
@@ -107,7 +112,9 @@ async def work(
     """What `run` does, with these surroundings."""
     name = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
     store, bus = around.store, around.bus
-    relay = Relay(name, store.outbox, bus, poll_s=settings.poll_s)
+    registry = new_registry()
+    counted = RunMetrics(registry, around.census)
+    relay = Relay(name, store.outbox, bus, poll_s=settings.poll_s, on_published=counted.published)
     pipeline = _pipeline(around, settings, relay)
     runner = Runner(name, store.runs, pipeline, bus, _pace(settings))
     signals = _signals(runner, relay, bus)
@@ -141,6 +148,7 @@ async def work(
             served(store, reviewing, rules, signals, around.models),
             until=stop,
             dependencies=around.dependencies,
+            metrics=Metrics(registry=registry, look_up=counted.look_up),
         )
         # What was written last is published before the relay goes.
         await reviewing.close()

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
@@ -57,8 +57,17 @@ class Relay:
     wrote, for what an outage held up, and where there is a hole in what was told.
     """
 
-    def __init__(self, name: str, outbox: Outbox, bus: Bus, *, poll_s: float) -> None:
+    def __init__(
+        self,
+        name: str,
+        outbox: Outbox,
+        bus: Bus,
+        *,
+        poll_s: float,
+        on_published: Callable[[Sequence[StoredEvent]], None] | None = None,
+    ) -> None:
         self._name = name
+        self._on_published = on_published
         self._outbox = outbox
         self._bus = bus
         self._poll_s = poll_s
@@ -204,6 +213,8 @@ class Relay:
         for one in events:
             held = self._held[one.run_id]
             held.published, held.is_marked = one.sequence, False
+        if self._on_published is not None:
+            self._on_published(events)
 
     async def _mark_in_time(self) -> None:
         now = asyncio.get_running_loop().time()

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from services.chassis.settings import BusSettings
+from services.chassis.settings import BusSettings, ServiceSettings
 
 SECTIONS = ("search_harness", "approval")
 # What stands for a section that is left out.
@@ -18,7 +18,7 @@ class ConfigError(Exception):
     """The configuration file cannot be used; the message says what to change."""
 
 
-class Settings(BusSettings):
+class Settings(BusSettings, ServiceSettings):
     """The orchestrator's environment."""
 
     model_config = SettingsConfigDict(env_prefix="ORCHESTRATOR_")

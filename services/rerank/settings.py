@@ -5,12 +5,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from services.chassis.settings import ProcessSettings
+from services.chassis.settings import ServiceSettings
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 
 
-class Settings(ProcessSettings, env_prefix="RERANK_"):
+class Settings(ServiceSettings, env_prefix="RERANK_"):
     """Settings of the rerank process, read from `RERANK_…`."""
 
     port: int = Field(default=50052, ge=0, le=65535)

@@ -5,14 +5,14 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
-from services.chassis.settings import ProcessSettings
+from services.chassis.settings import ServiceSettings
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Role = Literal["all", "reader", "writer"]
 Source = Literal["sqlite", "local_api", "web_api"]
 
 
-class Settings(ProcessSettings, env_prefix="SEARCH_"):
+class Settings(ServiceSettings, env_prefix="SEARCH_"):
     """Settings of the search process, read from `SEARCH_…`."""
 
     port: int = Field(default=50051, ge=0, le=65535)

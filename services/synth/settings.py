@@ -4,12 +4,12 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
-from services.chassis.settings import ProcessSettings
+from services.chassis.settings import ServiceSettings
 
 OFFLINE = "offline"
 
 
-class Settings(ProcessSettings, env_prefix="SYNTH_"):
+class Settings(ServiceSettings, env_prefix="SYNTH_"):
     """Settings of the synth process, read from `SYNTH_…`."""
 
     port: int = Field(default=50053, ge=0, le=65535)

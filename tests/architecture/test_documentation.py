@@ -15,7 +15,7 @@ from tests.architecture.source_tree import ROOT
 
 CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
 # Said once for all processes.
-COMMON = {"HOST", "LOG_LEVEL", "DRAIN_S", "TLS_FOLDER"}
+COMMON = {"HOST", "LOG_LEVEL", "DRAIN_S", "TLS_FOLDER", "STATUS_PORT"}
 
 
 @pytest.mark.parametrize("settings", [Search, Rerank, Synth, Orchestrator, Gateway])
