@@ -21,8 +21,8 @@ from services.orchestrator.ceilings import Harness
 from services.orchestrator.consent import Consent
 from services.orchestrator.errors import DatabaseDown
 from services.orchestrator.expiry import expire_regularly
-from services.orchestrator.peers.calls import Deadlines
 from services.orchestrator.metrics import RunMetrics
+from services.orchestrator.peers.calls import Deadlines
 from services.orchestrator.peers.models import ModelsPeer
 from services.orchestrator.peers.rerank import RerankPeer
 from services.orchestrator.peers.search import SearchPeer
