@@ -61,6 +61,12 @@ class SyncProgress(Reply):
     error: str | None = None
 
 
+class SyncStopped(Reply):
+    """Whether there was a sync to stop."""
+
+    stopped: bool
+
+
 class EmbeddingModel(Reply):
     """The model that makes vectors."""
 

@@ -228,6 +228,13 @@ class Search:
         )
         await answered(call, "search")
 
+    async def stop_sync(self, *, owner: str) -> search.StopSyncResponse:
+        """End the running sync where it is."""
+        call = self._library.StopSync(
+            search.StopSyncRequest(), timeout=self._deadline_s, metadata=metadata_of(owner)
+        )
+        return await answered(call, "search")
+
     async def notify_change(self, request: search.NotifyChangeRequest, *, owner: str) -> None:
         """Say that the library changed."""
         call = self._library.NotifyChange(

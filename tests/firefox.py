@@ -18,6 +18,8 @@ from tests.browser import PATIENCE_S, Page
 
 LISTENS = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
 MOST_BYTES = 2**26
+# A first start makes a whole profile, which takes long on a busy machine.
+START_S = 90
 # What a fresh profile would ask or fetch by itself.
 PREFERENCES = {
     "app.update.enabled": False,
@@ -140,7 +142,7 @@ def _write_profile(folder: Path) -> None:
 
 async def _address(process: asyncio.subprocess.Process) -> str:
     assert process.stderr is not None
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(START_S):
         while line := await process.stderr.readline():
             if found := LISTENS.search(line.decode(errors="replace")):
                 return found[1]

@@ -21,9 +21,9 @@ export function createLibrary(context) {
 	let progress = h('progress', { 'aria-label': say('sync-progress') });
 	let status = h('p', { class: 'status', role: 'status' });
 	let update = h('button', { type: 'button', onclick: () => bringUpToDate({}) }, say('sync'));
-	let leave = quiet(say('sync-leave'), () => syncing?.abort(), { hidden: true });
+	let stop = quiet(say('sync-stop'), stopReading, { hidden: true });
 	let source = createSourceOffer(context, { onChosen: () => refresh() });
-	let { node } = createSheet(context, 'library', say('library-title'), source.node, told, h('div', { class: 'sync' }, status, progress, h('p', { class: 'actions' }, update, leave)), skips);
+	let { node } = createSheet(context, 'library', say('library-title'), source.node, told, h('div', { class: 'sync' }, status, progress, h('p', { class: 'actions' }, update, stop)), skips);
 	let syncing = null;
 	let looking = new AbortController();
 	let shownSkips = null;
@@ -71,7 +71,9 @@ export function createLibrary(context) {
 		let isWorking = Boolean(running) && running.phase !== 'done' && running.phase !== 'failed';
 		show(status, Boolean(running));
 		show(progress, isWorking);
-		status.className = running?.phase === 'failed' ? 'status failed' : 'status';
+		// Vectors are computed behind everything else and cannot be stopped.
+		show(stop, isWorking && running.phase !== 'vectors');
+		status.className = running?.phase === 'failed' && !running.isWanted ? 'status failed' : 'status';
 		if (!running) {
 			return;
 		}
@@ -90,24 +92,40 @@ export function createLibrary(context) {
 		let controller = new AbortController();
 		syncing = controller;
 		update.disabled = true;
-		show(leave, true);
 		try {
 			for await (let frame of gateway.sync(wish, { signal: controller.signal })) {
-				showProgress(frame.event === 'error' ? { phase: 'failed', error: frame.data.message } : frame.data);
+				showProgress(frame.event === 'error' ? failureOf(frame.data) : frame.data);
 			}
 		}
 		catch (error) {
 			if (!controller.signal.aborted) {
-				showProgress({ phase: 'failed', error: reasonOf(l10n, error) });
+				showProgress(failureOf(error));
 			}
 		}
 		finally {
 			syncing = null;
 			update.disabled = false;
-			show(leave, false);
 		}
 		if (!life.aborted) {
 			await refresh();
+		}
+	}
+
+	/** A sync that somebody stopped has not failed. */
+	function failureOf(error) {
+		return { phase: 'failed', error: reasonOf(l10n, error), isWanted: error.code === 'SYNC_STOPPED' };
+	}
+
+	async function stopReading() {
+		stop.disabled = true;
+		try {
+			await gateway.send('POST', '/library/sync/stop');
+		}
+		catch (error) {
+			showProgress(failureOf(error));
+		}
+		finally {
+			stop.disabled = false;
 		}
 	}
 

@@ -57,6 +57,17 @@ async def sync(
     return context.stream(_frames(first, progress, caller))
 
 
+@router.post("/library/sync/stop")
+async def stop_sync(context: InContext, caller: CalledBy) -> library_wire.SyncStopped:
+    """End the running sync where it is; the next one goes on there."""
+    if caller.libraries is not None:
+        raise GatewayError(
+            "SOURCE_FIXED", "Only who may see the whole library may stop it from being read."
+        )
+    reply = await context.search.stop_sync(owner=caller.owner)
+    return library_wire.SyncStopped(stopped=reply.stopped)
+
+
 async def _frames(
     first: pb.SyncProgress | None, rest: AsyncGenerator[pb.SyncProgress, None], caller: Caller
 ) -> AsyncGenerator[bytes, None]:

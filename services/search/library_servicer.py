@@ -49,6 +49,12 @@ class LibraryServicer(rpc.LibraryServiceServicer):
                 report.skipped.extend(convert.skips_to_proto(documents.by_id.values()))
             yield report
 
+    async def StopSync(
+        self, request: pb.StopSyncRequest, context: Context
+    ) -> pb.StopSyncResponse:
+        """End the running sync where it is."""
+        return pb.StopSyncResponse(stopped=self._librarian.stop())
+
     async def GetStatus(
         self, request: pb.GetStatusRequest, context: Context
     ) -> pb.GetStatusResponse:

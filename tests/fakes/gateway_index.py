@@ -75,6 +75,12 @@ class ScriptedLibrary(search_rpc.LibraryServiceServicer):
         if self.refuses is not None:
             raise self.refuses
 
+    async def StopSync(
+        self, request: search.StopSyncRequest, context: Context
+    ) -> search.StopSyncResponse:
+        self.told.append(request)
+        return search.StopSyncResponse(stopped=True)
+
     async def SetSource(
         self, request: search.SetSourceRequest, context: Context
     ) -> search.SetSourceResponse:

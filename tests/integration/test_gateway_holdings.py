@@ -51,6 +51,15 @@ async def test_the_source_is_chosen_by_who_may_see_everything(stage: Stage) -> N
     assert (reply.status_code, reply.json()["error"]) == (409, "It is fixed.")
 
 
+async def test_a_sync_is_stopped_by_who_may_see_everything(stage: Stage) -> None:
+    reply = await stage.http.post("/library/sync/stop", headers=AS_BOB)
+    assert (reply.status_code, reply.json()["code"]) == (409, "SOURCE_FIXED")
+    assert stage.library.told == []
+    reply = await stage.http.post("/library/sync/stop")
+    assert (reply.status_code, reply.json()) == (200, {"stopped": True})
+    assert stage.library.told == [pb.StopSyncRequest()]
+
+
 MALFORMED: list[tuple[str, str, dict[str, Any] | None]] = [
     ("PUT", "/library/source", {"kind": "bibtex"}),
     ("PUT", "/library/source", {"kind": "sqlite", "data_dir": ""}),

@@ -61,6 +61,9 @@ class Librarian(Protocol):
     def notify(self) -> None:
         """The library has just changed: look at it soon, also when a sync runs."""
 
+    def stop(self) -> bool:
+        """End the running sync where it is; False when none runs. The next one goes on there."""
+
     async def choose(self, choice: SourceChoice) -> None:
         """Read the library from another place from now on; raises InvalidSource, SourceFixed."""
 
@@ -81,6 +84,10 @@ class NoLibrarian:
         yield  # makes this an iterator, as callers expect
 
     def notify(self) -> None:
+        """Raises NoLibrary with the reason."""
+        raise NoLibrary(self._why)
+
+    def stop(self) -> bool:
         """Raises NoLibrary with the reason."""
         raise NoLibrary(self._why)
 

@@ -50,6 +50,12 @@ class LibraryLocked(ServiceError):
     code, reason = grpc.StatusCode.UNAVAILABLE, "LIBRARY_LOCKED"
 
 
+class SyncStopped(ServiceError):
+    """Somebody stopped the sync; what it had read stays."""
+
+    code, reason = grpc.StatusCode.ABORTED, "SYNC_STOPPED"
+
+
 class SourceUnreachable(ServiceError):
     """The program or server that holds the library does not answer; trying again may help."""
 

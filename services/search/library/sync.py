@@ -22,7 +22,7 @@ from services.search.library.folding import fold
 from services.search.library.librarian import Origin, Wish
 from services.search.library.progress import Board, Phase, Progress
 from services.search.library.records import LibraryRecords
-from services.search.library.source import LibrarySource, NoSource
+from services.search.library.source import LibrarySource, NoSource, SyncStopped
 from services.search.library.text_sync import TextSync
 from services.search.library.writer_lock import WriterLock
 from services.search.library_state import LibraryState, SourceChoice, Unfinished
@@ -85,6 +85,7 @@ class LibrarySync:
         self._next: Board | None = None
         self._wish = Wish()
         self._is_notified = False
+        self._is_stopped = False
         self._was_told = False
         self._requested = asyncio.Event()
         self._is_open = asyncio.Event()
@@ -134,6 +135,14 @@ class LibrarySync:
             self._request(Wish())
         else:
             self._texts.interrupt()
+
+    def stop(self) -> bool:
+        """End the running sync where it is; False when none runs. The next one goes on there."""
+        if self._running is None:
+            return False
+        self._is_stopped = True
+        self._texts.interrupt()
+        return True
 
     async def choose(self, choice: SourceChoice) -> None:
         """Read the library from another place from now on; raises InvalidSource, SourceFixed."""
@@ -200,7 +209,7 @@ class LibrarySync:
             if board is None:
                 continue
             self._was_told, self._is_notified = self._is_notified, False
-            self._running = board
+            self._running, self._is_stopped = board, False
             error = await self._attempt(board, wish)
             self._running = None
             if self._is_notified:
@@ -214,6 +223,11 @@ class LibrarySync:
         try:
             self._lock.acquire()
             await self._sync_once(board, wish)
+        except SyncStopped as stopped:
+            # No failure: nothing asks for another sync by itself, before the library changes.
+            log.info("sync_stopped", done=board.latest.done, total=board.latest.total)
+            self.last_error = ""
+            return stopped
         except ServiceError as error:
             log.warning("sync_failed", reason=error.reason, message=error.message)
             await self._remember_error(error)
@@ -235,9 +249,11 @@ class LibrarySync:
         while True:
             source = self._source
             records = await self._read(source)
+            self._heed_stop()
             outcome = await self._texts.run(
                 records, board, files=source, again=again, total=total, keeper=keeper
             )
+            self._heed_stop()
             changed = changed or outcome.changed
             total = board.latest.total
             if not outcome.interrupted and source is self._source:
@@ -250,6 +266,10 @@ class LibrarySync:
         await self._state.amend(
             lambda state: replace(state, synced_at_ms=now, unfinished=None, last_error="")
         )
+
+    def _heed_stop(self) -> None:
+        if self._is_stopped:
+            raise SyncStopped("The sync was stopped; the next one goes on where it was.")
 
     async def _read(self, source: LibrarySource) -> LibraryRecords:
         """The library with each work once, as the index knows it from now on."""
