@@ -122,6 +122,7 @@ async def work(
         store.reviews,
         around.peers.mind,
         deadline_s=settings.planner_deadline_s,
+        window_s=settings.feedback_window_s,
         on_write=relay.wake,
     )
     rules = Rules(

@@ -26,9 +26,6 @@ from services.orchestrator.store.reviews import (
     Status,
 )
 
-# Longer than any call of the planner, so that a claim lapses only when its holder is dead.
-WINDOW_S = 90.0
-
 log = EventLog(__name__)
 
 
@@ -49,11 +46,13 @@ class Reviewing:
         planner: Planner,
         *,
         deadline_s: float,
+        window_s: float,
         on_write: Callable[[], None],
     ) -> None:
         self._reviews = reviews
         self._planner = planner
         self._deadline_s = deadline_s
+        self._window_s = window_s
         self._on_write = on_write
         self._working: set[asyncio.Task[Replied]] = set()
 
@@ -87,7 +86,7 @@ class Reviewing:
             log.info("feedback_refused", reason=getattr(error, "reason", type(error).__name__))
 
     async def _take(self, feedback: Feedback) -> Replied:
-        claimed = await self._reviews.claim(feedback, window_s=WINDOW_S)
+        claimed = await self._reviews.claim(feedback, window_s=self._window_s)
         try:
             spoken = await self._asked(claimed)
             revision = _revision(claimed, spoken)

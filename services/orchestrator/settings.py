@@ -2,9 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from services.chassis.settings import BusSettings, ServiceSettings
@@ -55,13 +55,24 @@ class Settings(BusSettings, ServiceSettings):
     """The most that a request may let a plan wait."""
     approval_timeout_s: float | None = Field(default=1_800, gt=0)
     """How long a question for consent waits before it counts as refused."""
-    planner_deadline_s: float = Field(default=60, gt=0, le=80)
+    planner_deadline_s: float = Field(default=60, gt=0)
     """A reply to a comment on a plan."""
+    feedback_window_s: float = Field(default=90, gt=0)
+    """How long a comment keeps others out, should the process that works on it die; more than a
+    reply may take."""
     request_key_hours: int = Field(default=24, ge=1)
     step_days: int = Field(default=30, ge=1)
     """How long the steps of a completed run are kept; its evidence and answer stay."""
     event_days: int = Field(default=90, ge=1)
     """How long the events of a finished run can be replayed; its message stays."""
+
+    @model_validator(mode="after")
+    def _outlasts_a_reply(self) -> Self:
+        if self.feedback_window_s <= self.planner_deadline_s:
+            raise ValueError(
+                "ORCHESTRATOR_FEEDBACK_WINDOW_S must be more than ORCHESTRATOR_PLANNER_DEADLINE_S"
+            )
+        return self
 
 
 def read_config(path: Path) -> dict[str, dict[str, Any]]:

@@ -49,7 +49,7 @@ COPIES = """
         WHERE state = 'AWAITING_INPUT') AS one
     ON one.place = n % (SELECT count(*) FROM run WHERE state = 'AWAITING_INPUT')
 """
-COPIED = ("session", "run", "step", "evidence", "checkpoint", "event")
+COPIED = ("session", "run", "step", "evidence", "checkpoint", "plan_round", "event")
 REPLACED = {
     "session": {"id": "copy.session_id", "update_time": "update_time - age"},
     "run": {"id": "copy.run_id", "session_id": "copy.session_id"},
@@ -73,7 +73,12 @@ class Moment:
         return sum(self.bytes_by_table.values())
 
 
-async def pause(standing: Stand, database: asyncpg.Connection, runs: int) -> float:
+async def pause(
+    standing: Stand,
+    database: asyncpg.Connection,
+    runs: int,
+    options: pb.TurnOptions | None = None,
+) -> float:
     """Start so many runs and wait until all wait; returns seconds."""
     begun = time.monotonic()
     waiting = await _waiting(database)
@@ -83,7 +88,8 @@ async def pause(standing: Stand, database: asyncpg.Connection, runs: int) -> flo
 
         async def start() -> None:
             for number in numbers:
-                request = pb.StartTurnRequest(prompt=f"Why do we sleep, question {number}?")
+                prompt = f"Why do we sleep, question {number}?"
+                request = pb.StartTurnRequest(prompt=prompt, options=options)
                 await stub.StartTurn(request, timeout=60, metadata=OWNER)
 
         await asyncio.gather(*(start() for _ in range(WIDTH)))

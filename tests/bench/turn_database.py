@@ -17,7 +17,9 @@ OPTIONS = (
     "--shared_preload_libraries=pg_stat_statements",
     "--pg_stat_statements.track=top",
 )
-TABLES = ("session", "run", "step", "evidence", "checkpoint", "event", "request_key")
+TABLES = (
+    *("session", "run", "step", "evidence", "checkpoint", "plan_round", "event", "request_key"),
+)
 # Statements by what they do, recognised by their text; the first that fits counts.
 REASONS: Mapping[str, str] = {
     r"^COMMIT": "several statements at once",

@@ -37,6 +37,13 @@ class Stages:
             for number, steps in enumerate(turn_script.PASSES)
             for taken in range(steps + 1)
         }
+        drafted = synth.DraftPlanResult(
+            message="1. Look for it.\n2. Look for what speaks against it.",
+            intent=synth.PLAN_INTENT_READY,
+            usage=synth.TokenUsage(input_tokens=400, output_tokens=60),
+            model="scripted",
+        )
+        self._plan = synth.DraftPlanResponse(result=drafted).SerializeToString()
         self._writing = [
             *(synth.SynthesizeResponse(answer_delta=delta) for delta in script.deltas),
             synth.SynthesizeResponse(result=script.answer),
@@ -54,6 +61,10 @@ class Stages:
                 model="scripted",
             )
         ).SerializeToString()
+
+    async def draft_plan(self, request: bytes, context: Any) -> AsyncIterator[bytes]:
+        """A plan."""
+        yield self._plan
 
     async def investigate(
         self, request: synth.InvestigateRequest, context: Any
@@ -110,12 +121,13 @@ def _result_of(calls: list[synth.ToolCall]) -> bytes:
 
 def handlers(stages: Stages) -> list[grpc.GenericRpcHandler]:
     """The rpcs that a turn calls; replies are bytes already."""
-    streams = {
+    streams: dict[str, tuple[Any, Any]] = {
         "Converse": (stages.converse, synth.ConverseRequest.FromString),
+        "DraftPlan": (stages.draft_plan, None),
         "Investigate": (stages.investigate, synth.InvestigateRequest.FromString),
         "Synthesize": (stages.synthesize, None),
     }
-    one_reply = {
+    one_reply: dict[str, dict[str, tuple[Any, Any]]] = {
         "zocrates.search.v1.SearchService": {
             "SearchCorpus": (stages.search_corpus, search.SearchCorpusRequest.FromString),
             "FindQuote": (stages.find_quote, search.FindQuoteRequest.FromString),

@@ -1,4 +1,4 @@
-"""A caller of ChatService that outlives the server: it repeats what broke off, with its key."""
+"""A caller that outlives the server: it repeats what broke off, with its key where there is one."""
 
 import asyncio
 import time
@@ -14,6 +14,7 @@ from services.orchestrator.store.database import Database
 from zocrates.events.v1 import event_pb2
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 from zocrates.orchestrator.v1 import chat_pb2_grpc as rpc
+from zocrates.orchestrator.v1 import review_pb2, review_pb2_grpc, task_pb2, task_pb2_grpc
 
 PATIENCE_S = 30
 PAUSE_S = 0.02
@@ -22,6 +23,8 @@ OPTIONS = [
     ("grpc.min_reconnect_backoff_ms", 20),
     ("grpc.max_reconnect_backoff_ms", 50),
 ]
+# What passes when the claim of a dead process lapses.
+IN_FLIGHT = "FEEDBACK_IN_PROGRESS"
 BROKEN = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN)
 STANDING = text("""
     SELECT run.state, interrupt_id, checkpoint.version
@@ -47,6 +50,8 @@ class Caller:
 
     def __init__(self, channel: grpc.aio.Channel, database: Database, owner: str) -> None:
         self._stub = rpc.ChatServiceStub(channel)
+        self._tasks = task_pb2_grpc.TaskServiceStub(channel)
+        self._reviews = review_pb2_grpc.ReviewServiceStub(channel)
         self._database = database
         self.owner = owner
         self._turn = pb.StartTurnResponse()
@@ -60,6 +65,73 @@ class Caller:
         """Start the run, once."""
         request = pb.StartTurnRequest(prompt=prompt, idempotency_key=f"{self.owner}.start")
         self._turn = await self._repeated(self._stub.StartTurn, request)
+
+    async def submit(self, query: str, **options: Any) -> None:
+        """Start a task in a session of the caller's own name, once."""
+        request = task_pb2.SubmitTaskRequest(
+            query=query,
+            session=self.owner,
+            options=pb.TurnOptions(**options),
+            idempotency_key=f"{self.owner}.submit",
+        )
+        reply = await self._repeated(self._tasks.SubmitTask, request)
+        self._turn = pb.StartTurnResponse(session_id=reply.session_id, run_id=reply.run_id)
+
+    async def task(self) -> task_pb2.Task:
+        """The task as it is now."""
+        request = task_pb2.GetTaskRequest(run_id=self._turn.run_id)
+        reply = await self._repeated(self._tasks.GetTask, request)
+        task: task_pb2.Task = reply.task
+        return task
+
+    async def counts(self) -> list[int]:
+        """How many tasks and sessions there are, and runs in the session."""
+        tasks = await self._repeated(self._tasks.ListTasks, task_pb2.ListTasksRequest())
+        sessions = await self._repeated(
+            self._tasks.ListTaskSessions, task_pb2.ListTaskSessionsRequest()
+        )
+        named = task_pb2.GetTaskSessionRequest(session=self.owner)
+        session = await self._repeated(self._tasks.GetTaskSession, named)
+        return [tasks.total_count, sessions.total_count, session.session.run_count]
+
+    async def comment(self, message: str, version: int) -> None:
+        """Comment on this version of the plan; after a broken try the next one may be there."""
+        request = review_pb2.SendFeedbackRequest(
+            run_id=self._turn.run_id, message=message, expected_version=version
+        )
+        await self._repeated(self._reviews.SendFeedback, request, done="VERSION_CONFLICT")
+
+    async def comment_by_key(self, message: str, version: int) -> int:
+        """Comment as a decision, once; returns the sequence after which the run waits on."""
+        request = pb.DecideRequest(
+            **self._run,
+            interrupt_id="interrupt_plan",
+            action=event_pb2.DECISION_ACTION_FEEDBACK,
+            message=message,
+            expected_version=version,
+            idempotency_key=f"{self.owner}.comment",
+        )
+        reply = await self._repeated(self._stub.Decide, request)
+        return int(reply.after_sequence)
+
+    async def review(self) -> review_pb2.Review:
+        """The review as it is now."""
+        request = review_pb2.GetReviewRequest(run_id=self._turn.run_id)
+        reply = await self._repeated(self._reviews.GetReview, request)
+        review: review_pb2.Review = reply.review
+        return review
+
+    async def approve(self, version: int) -> None:
+        """Approve the plan, however often."""
+        request = review_pb2.ApproveRequest(run_id=self._turn.run_id, expected_version=version)
+        await self._repeated(self._reviews.Approve, request)
+
+    async def cancel_task(self) -> None:
+        """Cancel the task, once."""
+        request = task_pb2.CancelTaskRequest(
+            run_id=self._turn.run_id, reason="Enough.", idempotency_key=f"{self.owner}.cancel"
+        )
+        await self._repeated(self._tasks.CancelTask, request)
 
     async def decide(
         self,
@@ -161,9 +233,11 @@ class Caller:
             try:
                 return await method(request, timeout=10, metadata=((OWNER_KEY, self.owner),))
             except grpc.aio.AioRpcError as error:
-                if has_broken and done and failure_of(error).reason == done:
+                reason = failure_of(error).reason
+                if has_broken and done and reason == done:
                     return None
-                if error.code() not in BROKEN or time.monotonic() > deadline:
+                has_claim = has_broken and reason == IN_FLIGHT
+                if not (has_claim or error.code() in BROKEN) or time.monotonic() > deadline:
                     raise
                 has_broken = True
             await asyncio.sleep(PAUSE_S)

@@ -25,7 +25,10 @@ from tests.servers import free_port
 ROOT = Path(__file__).resolve().parents[2]
 UNPUBLISHED = text("SELECT id FROM run WHERE published_sequence < last_sequence")
 # Short leases, so that a death is noticed soon.
-PACE = {"lease_s": 0.4, "renew_s": 0.1, "poll_s": 0.2, "pool_size": 4, "peer_deadline_s": 10}
+PACE = {
+    **{"lease_s": 0.4, "renew_s": 0.1, "poll_s": 0.2, "pool_size": 4, "peer_deadline_s": 10},
+    **{"planner_deadline_s": 4, "feedback_window_s": 5},
+}
 # Reached only while a run is held for longer than these scripts take: their search waits.
 HELD = ("Runs.renew",)
 # Reached when a process starts.

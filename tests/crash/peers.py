@@ -105,6 +105,7 @@ def calls_by_step(peers: ResearchPeers) -> Counter[str]:
     """How often each step's call was made since the counts were cleared."""
     steps = Counter(f"search {name}" for name in peers.search.calls.elements())
     steps.update("converse" for _ in peers.synth.conversations)
+    steps.update(f"plan after {len(one.rounds)}" for one in peers.synth.plans)
     steps.update(
         f"investigate pass_{getattr(one, 'pass')}/turn_{len(one.transcript) + 1}"
         for one in peers.synth.investigations
@@ -122,6 +123,7 @@ def clear_counts(peers: ResearchPeers) -> None:
     peers.search.calls.clear()
     for asked in (
         peers.synth.conversations,
+        peers.synth.plans,
         peers.synth.investigations,
         peers.synth.syntheses,
         peers.synth.repairs,

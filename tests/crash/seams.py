@@ -113,7 +113,13 @@ def label_of(call: str, given: tuple[Any, ...], named: dict[str, Any]) -> str:
 def found(call: str, result: Any) -> str:
     """Of a call that is made again and again: whether it found something."""
     match call:
-        case "Runs.claim" | "Outbox.claim" | "Outbox.unpublished" | "Checkpoints.expire":
+        case (
+            "Runs.claim"
+            | "Outbox.claim"
+            | "Outbox.unpublished"
+            | "Checkpoints.expire"
+            | "ReviewExpiry.expire"
+        ):
             return " something" if result else " nothing"
         case _:
             return ""

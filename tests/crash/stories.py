@@ -1,10 +1,12 @@
 """What is done to a run from start to end, and what must be true of it whatever died on the way."""
 
+import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from sqlalchemy import text
@@ -20,7 +22,7 @@ from zocrates.events.v1 import event_pb2
 INCIDENTAL = frozenset(
     {
         *("session_id", "run_id", "sequence", "last_sequence", "time", "seconds", "by"),
-        *("create_time", "update_time", "answered_at", "answered_by"),
+        *("create_time", "update_time", "answered_at", "answered_by", "expires_at"),
     }
 )
 RUNS = text("""
@@ -36,6 +38,9 @@ ROWS = {
     "checkpoints": text("""
         SELECT interrupt_id, state, version, decision, answered_at IS NOT NULL AS is_answered
         FROM checkpoint WHERE run_id = :id ORDER BY interrupt_id
+    """),
+    "rounds": text("""
+        SELECT author, message, intent FROM plan_round WHERE run_id = :id ORDER BY number
     """),
     # Each attempt after the first told that the text before it is void.
     "resets": text("""
@@ -94,9 +99,50 @@ async def controlled(caller: Caller) -> Told:
     return seen
 
 
+async def reviewed(caller: Caller) -> Told:
+    """Submit a task, refine its plan twice, approve it, and look at what came of it."""
+    await caller.submit(QUESTION, review_plan=True, strategy=event_pb2.STRATEGY_QUICK)
+    await caller.until(Waits("interrupt_plan"))
+    await caller.comment("Naps too.", 1)
+    after = await caller.comment_by_key("And age.", 2)
+    review = plain(await caller.review())
+    await caller.approve(3)
+    await caller.until("COMPLETED")
+    task = await caller.task()
+    return {
+        "review": review,
+        "after": after,
+        "answer": task.answer.markdown,
+        "plan": json.loads(task.context)["confirmed_plan"],
+        "counts": await caller.counts(),
+        "events": told(await caller.events()),
+    }
+
+
+async def given_up(caller: Caller) -> Told:
+    """Submit a task and cancel it while its plan waits."""
+    await caller.submit(QUESTION, review_plan=True)
+    await caller.until(Waits("interrupt_plan"))
+    await caller.cancel_task()
+    await caller.until("CANCELLED")
+    return {"events": told(await caller.events())}
+
+
+async def expired(caller: Caller) -> Told:
+    """Submit a task whose plan nobody decides on in time."""
+    soon = Duration(nanos=300_000_000)
+    await caller.submit(QUESTION, review_plan=True, review_timeout=soon)
+    await caller.until("EXPIRED")
+    task = await caller.task()
+    return {"error": plain(task.error), "events": told(await caller.events())}
+
+
 STORIES = (
     Story(name="extended twice", tell=extended_twice),
     Story(name="controlled", tell=controlled, is_deleted=True),
+    Story(name="reviewed", tell=reviewed),
+    Story(name="given up", tell=given_up),
+    Story(name="expired", tell=expired),
 )
 
 

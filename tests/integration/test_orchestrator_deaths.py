@@ -35,9 +35,16 @@ ELSEWHERE = {
     "SearchPeer.find_quote": "test_orchestrator_pipeline",
     # A read that no run makes.
     "ModelsPeer.describe": "test_orchestrator_models",
+    "Census.take": "a look at how much there is, for whoever measures",
     "Pausing.pause": "tests/machine, test_orchestrator_pausing",
     "Pausing.resume": "tests/machine, test_orchestrator_pausing",
     "Runs.release": "tests/machine, test_orchestrator_crashes",
+    # After a planner that failed; and reads of why something was refused.
+    "Reviews.release": "tests/machine, test_orchestrator_review_service",
+    "Reviews.refusal": "test_orchestrator_review_service",
+    "Checkpoints.refusal": "test_orchestrator_plan_reviews",
+    # A read before consent is decided on.
+    "Sessions.session_of": "test_orchestrator_consent",
 }
 
 

@@ -73,7 +73,7 @@ async def store(database: Database) -> Store:
 
 
 def reviewing_with(store: Store, planner: QuickPlanner) -> Reviewing:
-    return Reviewing(store.reviews, planner, deadline_s=5, on_write=lambda: None)
+    return Reviewing(store.reviews, planner, deadline_s=5, window_s=90, on_write=lambda: None)
 
 
 async def test_of_fifty_comments_on_one_version_one_wins(store: Store) -> None:
