@@ -27,6 +27,11 @@ class Batcher:
         self._arrived = asyncio.Event()
         self._known: OrderedDict[bytes, float] = OrderedDict()
 
+    @property
+    def waiting(self) -> int:
+        """How many pairs wait for the model."""
+        return len(self._waiting)
+
     async def score(self, pairs: Sequence[Pair]) -> list[float]:
         """The scores of the pairs, in their order."""
         loop = asyncio.get_running_loop()

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
+from services.chassis.metrics import Metrics, new_registry
 from services.chassis.server import Register, serve
 from services.chassis.telemetry import EventLog
 from services.search.crossing import Crossing
@@ -24,6 +25,7 @@ from services.search.library.text_sync import TextSync
 from services.search.library.writer_lock import WriterLock
 from services.search.library_servicer import LibraryServicer
 from services.search.library_state import SourceChoice
+from services.search.metrics import IndexMetrics
 from services.search.reading import DocumentReader
 from services.search.scopes import Scopes
 from services.search.servicer import SearchServicer
@@ -42,12 +44,17 @@ log = EventLog(__name__)
 
 async def serve_search(settings: Settings, stop: asyncio.Event) -> None:
     """Serve until told to stop; raises EncoderUnusable, IndexUnusable, PortTaken."""
-    async with assembled(settings) as services:
-        await serve(settings, services, until=stop)
+    registry = new_registry()
+    counted = IndexMetrics(registry)
+    async with assembled(settings, counted) as services:
+        metrics = Metrics(registry=registry, look_up=counted.look_up)
+        await serve(settings, services, until=stop, metrics=metrics)
 
 
 @asynccontextmanager
-async def assembled(settings: Settings) -> AsyncIterator[Mapping[str, Register]]:
+async def assembled(
+    settings: Settings, counted: IndexMetrics | None = None
+) -> AsyncIterator[Mapping[str, Register]]:
     """The services of the process over an open index, which is kept in step meanwhile.
 
     Raises IndexUnusable, and EncoderUnusable when a model was configured that cannot be loaded.
@@ -72,6 +79,8 @@ async def assembled(settings: Settings) -> AsyncIterator[Mapping[str, Register]]
             else None
         )
         engine, scopes, demand = Engine(index, lanes, why), Scopes(index), Demand()
+        if counted is not None:
+            counted.watch(index, engine)
         librarian = await stack.enter_async_context(_librarian(settings, index, lanes, demand))
         yield {
             SERVICES["SearchService"].full_name: partial(
