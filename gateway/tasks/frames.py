@@ -17,6 +17,8 @@ FRAME_NAMES = {
     "WORKFLOW_CANCELLED": "workflow.cancelled",
 }
 CONTROL = frozenset({"WORKFLOW_PAUSED", "WORKFLOW_RESUMED", "WORKFLOW_CANCELLED"})
+# Some clients filter by these names.
+TYPES = {name: kind for kind, name in FRAME_NAMES.items()}
 END_MARK = "[DONE]"
 # The rows of a task that only seem to end it: the row after them does.
 NOT_YET = frozenset({"answer", "error"})
@@ -27,7 +29,7 @@ class TaskDialect:
 
     def __init__(self, *, types: Set[str] = frozenset(), stream_id: str = "") -> None:
         """With the id of the last frame that the client has, or none."""
-        self._types = types
+        self._types = {TYPES.get(name, name) for name in types}
         self._stream_id = stream_id
         self._was_paused = False
         self._stage = "queued"

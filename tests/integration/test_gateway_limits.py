@@ -97,3 +97,20 @@ async def test_without_nats_nothing_is_refused_and_that_is_counted(nats_server: 
         await until(lambda: not bus.is_connected)
         assert await limiter.count("key", Allowance(minute=1, hour=1, day=1)) is None
     assert metrics.uncounted_requests.value() == 1
+
+
+async def test_a_page_of_an_allowed_origin_reads_tags_and_limits(tmp_path: Path) -> None:
+    origin = "https://lab.example"
+    async with stage_with_nats(tmp_path / "nats", allowed_origins=(origin,)) as stage:
+        reply = await stage.http.get("/api/v1/tasks/unknown", headers={"Origin": origin})
+        exposed = set(reply.headers["Access-Control-Expose-Headers"].split(", "))
+        asked = await stage.http.options(
+            "/api/v1/tasks/unknown/review",
+            headers={
+                "Origin": origin,
+                "Access-Control-Request-Method": "POST",
+                "Access-Control-Request-Headers": "if-match,x-api-key,content-type",
+            },
+        )
+    assert {"ETag", "X-Workflow-ID", "Retry-After", "X-RateLimit-Remaining-Minute"} <= exposed
+    assert asked.status_code == 200

@@ -201,14 +201,15 @@ def test_a_client_that_came_back_by_a_sequence_alone_gets_sequences() -> None:
     assert position == "5-7"
 
 
-def test_only_the_wanted_types_are_sent_by_their_own_names() -> None:
+def test_only_the_wanted_types_are_sent_by_either_of_their_names() -> None:
     dialect = TaskDialect(types=frozenset({"LLM_PARTIAL", "RESEARCH_PLAN_READY", "made up"}))
     assert dialect.row(recorded("plan"))
     assert dialect.delta(Delta(after_sequence=7, attempt=1, offset=0, text="x"), HEAD)
     assert not dialect.row(recorded("answer"))
     assert not dialect.reset(1, HEAD)
     assert not dialect.done("COMPLETED", HEAD)
-    assert read(TaskDialect(types=frozenset({"STREAM_END"})).done("COMPLETED", HEAD))[2] == "[DONE]"
+    for end in ("STREAM_END", "done"):
+        assert read(TaskDialect(types=frozenset({end})).done("COMPLETED", HEAD))[2] == "[DONE]"
 
 
 @pytest.mark.parametrize("name", ["answer", "error"])
