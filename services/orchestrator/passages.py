@@ -1,8 +1,7 @@
 """Passages as a run keeps them: text, pages and what a citation says of the document. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 NO_PAGE = -1
 
@@ -96,51 +95,3 @@ class Ranked:
     score: float
     # Of its sentences in their order; empty when they were not scored.
     sentence_scores: Sequence[float] = ()
-
-
-def to_json(passage: Passage) -> dict[str, Any]:
-    """Everything but the text, which has its own column."""
-    document = passage.document
-    return {
-        "document": {
-            "id": document.id,
-            "library": document.item.library,
-            "key": document.item.key,
-            "attachment_key": document.attachment_key,
-            "title": document.title,
-            "creators": list(document.creators),
-            "year": document.year,
-            "citation_key": document.citation_key,
-            "kind": document.kind,
-            "reading_state": document.reading_state,
-            "reading_reason": document.reading_reason,
-            "page_count": document.page_count,
-        },
-        "section_path": list(passage.section_path),
-        "page_spans": [
-            [span.start, span.end, span.page_index, span.page_label] for span in passage.page_spans
-        ],
-        "ordinal": passage.ordinal,
-    }
-
-
-def from_json(passage_id: str, text: str, data: Mapping[str, Any]) -> Passage:
-    """The passage that `to_json` wrote."""
-    document = dict(data["document"])
-    item = Item(library=document.pop("library"), key=document.pop("key"))
-    document["creators"] = tuple(document["creators"])
-    return Passage(
-        id=passage_id,
-        document=Document(item=item, **document),
-        section_path=tuple(data["section_path"]),
-        text=text,
-        page_spans=_spans(data["page_spans"]),
-        ordinal=data["ordinal"],
-    )
-
-
-def _spans(rows: Sequence[Sequence[Any]]) -> tuple[PageSpan, ...]:
-    return tuple(
-        PageSpan(start=start, end=end, page_index=page_index, page_label=label)
-        for start, end, page_index, label in rows
-    )

@@ -4,10 +4,10 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Double,
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -137,14 +137,11 @@ evidence = Table(
     "evidence",
     metadata,
     Column("run_id", ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
-    Column("passage_id", Text, primary_key=True),
+    Column("step_key", Text, primary_key=True),
+    # How many passages earlier steps brought.
     Column("ordinal", Integer, nullable=False),
-    Column("step_key", Text, nullable=False),
-    Column("words", Integer, nullable=False),
-    Column("rank", Integer, nullable=False),
-    Column("similarity", Double),
-    Column("text", Text, nullable=False),
-    Column("passage", JSONB, nullable=False),
+    # The passages that the step brought, compressed.
+    Column("content", LargeBinary, nullable=False),
 )
 
 checkpoint = Table(

@@ -31,10 +31,9 @@ RUNS = text("""
 """)
 ROWS = {
     "steps": text("SELECT key, state, output FROM step WHERE run_id = :id ORDER BY key"),
-    "evidence": text("""
-        SELECT passage_id, ordinal, step_key, words, text FROM evidence
-        WHERE run_id = :id ORDER BY ordinal
-    """),
+    "evidence": text(
+        "SELECT step_key, ordinal, content FROM evidence WHERE run_id = :id ORDER BY ordinal"
+    ),
     "checkpoints": text("""
         SELECT interrupt_id, state, version, decision, answered_at IS NOT NULL AS is_answered
         FROM checkpoint WHERE run_id = :id ORDER BY interrupt_id

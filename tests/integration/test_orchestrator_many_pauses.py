@@ -14,6 +14,7 @@ from sqlalchemy import text
 from services.orchestrator.ceilings import Harness
 from services.orchestrator.settings import Settings
 from services.orchestrator.store.database import Database
+from services.orchestrator.store.evidence import unpacked
 from tests.fakes.deep_question import QUESTION
 from tests.fakes.research_peers import ResearchPeers, call, conclude, passage
 from tests.integration.orchestrator_stage import (
@@ -102,10 +103,9 @@ async def assert_pauses_cost_the_same(database: Database) -> None:
     for earlier, later in itertools.pairwise(rows):
         assert later.shown - earlier.shown < 20
         assert later.kept - earlier.kept < 100
-    (kept,) = await database.fetch(
-        text("SELECT count(*) AS evidence, count(DISTINCT passage_id) AS passages FROM evidence")
-    )
-    assert kept.evidence == kept.passages == PAUSES + 1
+    kept = await database.fetch(text("SELECT step_key, content FROM evidence"))
+    found = [one.passage.id for row in kept for one in unpacked(row.step_key, row.content)]
+    assert len(found) == len(set(found)) == PAUSES + 1
 
 
 def words_of(page: pb.ListEventsResponse) -> list[int]:

@@ -11,6 +11,7 @@ from sqlalchemy import text
 from services.orchestrator.ceilings import Harness
 from services.orchestrator.run import ACTIVE
 from services.orchestrator.store.database import Database
+from services.orchestrator.store.evidence import unpacked
 
 ALL = text("""
     SELECT to_jsonb(run) - 'update_time' - 'lease_until' - 'relay_until' AS run,
@@ -64,11 +65,20 @@ async def rows_of(database: Database, owner: str) -> dict[str, RunRows]:
             run=row.run,
             events=row.events,
             steps={one["key"]: one for one in row.steps},
-            evidence=row.evidence,
+            evidence=[one for packed in row.evidence for one in _unpacked(packed)],
             checkpoints={one["interrupt_id"]: one for one in row.checkpoints},
         )
         for row in found
     }
+
+
+def _unpacked(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    # Binary data is hexadecimal in JSON, after "\\x".
+    found = unpacked(row["step_key"], bytes.fromhex(row["content"][2:]))
+    return [
+        {"ordinal": ordinal, "step_key": one.step_key, "evidence": one}
+        for ordinal, one in enumerate(found, start=row["ordinal"])
+    ]
 
 
 def check(rows: RunRows) -> None:
@@ -134,6 +144,8 @@ def _check_steps(rows: RunRows) -> None:
     assert usage["words"] <= ceilings.words
     assert [one["ordinal"] for one in rows.evidence] == list(range(len(rows.evidence)))
     assert {one["step_key"] for one in rows.evidence} <= set(calls)
+    passages = Counter(one["evidence"].passage.id for one in rows.evidence)
+    assert set(passages.values()) <= {1}
 
 
 def _check_checkpoints(rows: RunRows) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from asyncpg import UniqueViolationError
 from sqlalchemy import text
 
-from services.orchestrator import checkpoint, passages
+from services.orchestrator import checkpoint
 from services.orchestrator import run as states
 from services.orchestrator.checkpoint import CheckpointState, Choice
 from services.orchestrator.errors import (
@@ -20,6 +20,7 @@ from services.orchestrator.run import Action, Stage
 from services.orchestrator.store import request_keys
 from services.orchestrator.store.answers import Answer
 from services.orchestrator.store.database import Database, as_json
+from services.orchestrator.store.evidence import unpacked
 from services.orchestrator.store.pausing import PAUSED_BY_OWNER
 from services.orchestrator.store.refusals import refusal
 from services.orchestrator.store.request_keys import Request
@@ -121,8 +122,7 @@ PENDING = text("""
     WHERE run.id = :run_id AND session_id = :session_id AND owner = :owner
 """)
 EVIDENCE = text("""
-    SELECT passage_id, text, passage FROM evidence
-    WHERE run_id = :run_id AND passage_id = ANY(:ids) ORDER BY ordinal
+    SELECT step_key, content FROM evidence WHERE run_id = :run_id ORDER BY ordinal
 """)
 
 
@@ -199,13 +199,16 @@ class Checkpoints:
                 raise NoPendingCheckpoint(
                     f"Run {run_id!r} waits for no answer; it is {row.state}.", state=row.state
                 )
-            seen = {"run_id": run_id, "ids": row.snapshot["seen_passage_ids"]}
-            found = (await connection.execute(EVIDENCE, seen)).all()
+            found = (await connection.execute(EVIDENCE, {"run_id": run_id})).all()
+        seen = frozenset(row.snapshot["seen_passage_ids"])
         return Pending(
             payload=row.payload,
             snapshot=row.snapshot,
             evidence=tuple(
-                passages.from_json(one.passage_id, one.text, one.passage) for one in found
+                one.passage
+                for step in found
+                for one in unpacked(step.step_key, step.content)
+                if one.passage.id in seen
             ),
         )
 

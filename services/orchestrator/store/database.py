@@ -10,10 +10,12 @@ import json
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
 import asyncpg
+import orjson
 from sqlalchemy import TextClause
 from sqlalchemy.engine import make_url
 
@@ -25,7 +27,8 @@ STATEMENT_S = 10
 # deadlock.
 GOODBYE = ("08", "57P")
 PASSING = ("53", "40")
-ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+ESCAPED_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
+REPLACEMENT = "\ufffd".encode()
 # `:name`, but neither a cast (`::text`) nor a part of a quoted time ("HH24:MI").
 NAMED = re.compile(r"(?<![:\w]):([a-z_]+)\b")
 
@@ -146,7 +149,9 @@ async def _connect(url: str) -> Any:
         server_settings={"application_name": "zocrates-orchestrator", "jit": "off"},
     )
     for kind in ("json", "jsonb"):
-        await connection.set_type_codec(kind, schema="pg_catalog", encoder=str, decoder=json.loads)
+        await connection.set_type_codec(
+            kind, schema="pg_catalog", encoder=str, decoder=orjson.loads
+        )
     return connection
 
 
@@ -199,7 +204,17 @@ async def open_database(url: str, *, pool_size: int) -> AsyncIterator[Database]:
 
 def as_json(value: object) -> str:
     """JSON that Postgres takes: NUL and lone surrogates, which it refuses, become U+FFFD."""
-    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    if "\\u0000" in written:
-        written = ESCAPED_NUL.sub(lambda match: match.group(1) + "\ufffd", written)
-    return written.encode("utf-8", "replace").decode()
+    return json_bytes(value).decode()
+
+
+def json_bytes(value: object) -> bytes:
+    """The same in UTF-8; dataclasses become objects."""
+    try:
+        written = orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        # It refuses lone surrogates.
+        plain = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=asdict)
+        written = plain.encode("utf-8", "replace")
+    if b"\\u0000" in written:
+        written = ESCAPED_NUL.sub(lambda match: match.group(1) + REPLACEMENT, written)
+    return written

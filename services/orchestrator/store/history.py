@@ -7,13 +7,14 @@ from typing import Any
 
 from sqlalchemy import text
 
-from services.orchestrator import passages, run
+from services.orchestrator import run
 from services.orchestrator.checkpoint import CheckpointState, Choice, Decision, Known, Question
 from services.orchestrator.errors import Stale
 from services.orchestrator.events import NewEvent
 from services.orchestrator.passages import Evidence
 from services.orchestrator.plans import Author, Intent, Round, plan_from_json
 from services.orchestrator.run import Action, Lease, Stage, State, Usage
+from services.orchestrator.store import evidence
 from services.orchestrator.store.database import Database, as_json
 
 STARTED = "started"
@@ -119,13 +120,10 @@ RECORD = text("""
         ON CONFLICT (run_id, key) DO UPDATE
         SET state = excluded.state, attempt = excluded.attempt, output = excluded.output
     ), found AS (
-        INSERT INTO evidence (run_id, passage_id, ordinal, step_key, words, rank, similarity,
-                              text, passage)
-        SELECT :run_id, one.passage_id, one.ordinal, one.step_key, one.words, one.rank,
-               one.similarity, one.text, one.passage
-        FROM moved, jsonb_to_recordset(CAST(:evidence AS jsonb)) AS one(
-            passage_id text, ordinal int, step_key text, words int, rank int,
-            similarity float8, text text, passage jsonb)
+        INSERT INTO evidence (run_id, step_key, ordinal, content)
+        SELECT :run_id, one.step_key, one.ordinal, one.content
+        FROM moved, unnest(CAST(:evidence_steps AS text[]), CAST(:evidence_ordinals AS int[]),
+                           CAST(:evidence AS bytea[])) AS one(step_key, ordinal, content)
     ), asked AS (
         -- A withdrawn question may be asked again, under its next version.
         INSERT INTO checkpoint (run_id, interrupt_id, kind, state, version, payload, snapshot,
@@ -170,9 +168,10 @@ STANDING = text("""
 LOAD = text("""
     SELECT (SELECT json_agg(json_build_array(key, state, attempt, input, output))
             FROM step WHERE run_id = :run_id) AS steps,
-           (SELECT json_agg(json_build_array(passage_id, text, passage, words, rank, similarity,
-                                             step_key) ORDER BY ordinal)
-            FROM evidence WHERE run_id = :run_id) AS evidence,
+           ARRAY(SELECT step_key FROM evidence WHERE run_id = :run_id ORDER BY ordinal)
+               AS evidence_steps,
+           ARRAY(SELECT content FROM evidence WHERE run_id = :run_id ORDER BY ordinal)
+               AS evidence,
            (SELECT json_agg(json_build_array(interrupt_id, state, version, decision,
                                              payload -> 'plan'))
             FROM checkpoint WHERE run_id = :run_id) AS checkpoints,
@@ -253,16 +252,9 @@ class History:
                 for key, state, attempt, given, output in row.steps or ()
             },
             evidence=[
-                Evidence(
-                    passage=passages.from_json(passage_id, text_of_it, passage),
-                    words=words,
-                    rank=rank,
-                    similarity=similarity,
-                    step_key=step_key,
-                )
-                for passage_id, text_of_it, passage, words, rank, similarity, step_key in (
-                    row.evidence or ()
-                )
+                one
+                for step_key, content in zip(row.evidence_steps, row.evidence, strict=True)
+                for one in evidence.unpacked(step_key, content)
             ],
             checkpoints={
                 name: Known(
@@ -325,9 +317,7 @@ def _parameters(lease: Lease, entry: Entry) -> dict[str, Any]:
         "relay_s": RELAY_S,
         "events": as_json([{"type": one.type, "payload": one.payload} for one in entry.events]),
         "questions": as_json([_question(entry.question)] if entry.question else []),
-        "evidence": as_json(
-            [_row(one, entry.evidence_from + place) for place, one in enumerate(entry.evidence)]
-        ),
+        **evidence.parameters(entry.evidence, entry.evidence_from),
     }
 
 
@@ -364,16 +354,3 @@ def decision_from_json(data: Mapping[str, Any]) -> Decision:
         guidance=data["guidance"],
         modified_action=data.get("modified_action", ""),
     )
-
-
-def _row(evidence: Evidence, ordinal: int) -> dict[str, Any]:
-    return {
-        "passage_id": evidence.passage.id,
-        "ordinal": ordinal,
-        "step_key": evidence.step_key,
-        "words": evidence.words,
-        "rank": evidence.rank,
-        "similarity": evidence.similarity,
-        "text": evidence.passage.text,
-        "passage": passages.to_json(evidence.passage),
-    }

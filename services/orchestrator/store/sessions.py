@@ -10,7 +10,6 @@ from typing import Any
 
 from sqlalchemy import text
 
-from services.orchestrator import passages
 from services.orchestrator.errors import (
     InvalidCursor,
     InvalidPosition,
@@ -22,6 +21,7 @@ from services.orchestrator.events import StoredEvent
 from services.orchestrator.passages import Passage
 from services.orchestrator.run import State
 from services.orchestrator.store.database import Database, Rows, Transaction
+from services.orchestrator.store.evidence import unpacked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +121,8 @@ EVENTS = text("""
     ORDER BY sequence
 """)
 RUN_SESSION = text("SELECT session_id FROM run WHERE id = :run_id AND owner = :owner")
-PASSAGE = text("""
-    SELECT text, passage FROM evidence WHERE run_id = :run_id AND passage_id = :passage_id
+EVIDENCE = text("""
+    SELECT step_key, content FROM evidence WHERE run_id = :run_id
 """)
 
 
@@ -203,10 +203,11 @@ class Sessions:
     async def passage(self, owner: str, run_id: str, passage_id: str) -> tuple[str, Passage]:
         """The session and a passage of a run, as recorded. Raises UnknownRun, UnknownPassage."""
         session_id = await self.session_of(owner, run_id)
-        rows = await self._database.fetch(PASSAGE, {"run_id": run_id, "passage_id": passage_id})
-        if not rows:
-            raise UnknownPassage(f"Run {run_id!r} gathered no passage {passage_id!r}.")
-        return session_id, passages.from_json(passage_id, rows[0].text, rows[0].passage)
+        for row in await self._database.fetch(EVIDENCE, {"run_id": run_id}):
+            for one in unpacked(row.step_key, row.content):
+                if one.passage.id == passage_id:
+                    return session_id, one.passage
+        raise UnknownPassage(f"Run {run_id!r} gathered no passage {passage_id!r}.")
 
 
 async def _messages(connection: Transaction, session_id: str, runs: Rows) -> list[Message]:
