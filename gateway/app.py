@@ -43,9 +43,10 @@ from gateway.routes.context import Context
 from gateway.settings import Settings
 from gateway.task_peers import Reviews, Tasks
 from gateway.throttle import Throttle
+from gateway.tracing import TraceContext
 from services.chassis.bus import Bus, open_bus
 from services.chassis.channel import open_channel
-from services.chassis.telemetry import EventLog
+from services.chassis.telemetry import EventLog, spans_are_recorded
 
 log = EventLog(__name__)
 
@@ -145,11 +146,16 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
         app.include_router(router)
     refusals.answer(app, [route for router in ROUTERS for route in router.routes])
     describe(app)
-    FastAPIInstrumentor.instrument_app(
-        app, excluded_urls=UNTRACED, exclude_spans=["receive", "send"]
-    )
+    traced: ASGIApp = app
+    if spans_are_recorded():
+        FastAPIInstrumentor.instrument_app(
+            app, excluded_urls=UNTRACED, exclude_spans=["receive", "send"]
+        )
+    else:
+        # The same without its cost.
+        traced = TraceContext(app)
     counted = Throttle(
-        app, limiter=lambda: app.state.context.limiter, settings=settings, metrics=metrics
+        traced, limiter=lambda: app.state.context.limiter, settings=settings, metrics=metrics
     )
     inner: ASGIApp = Intake(counted, settings=settings, doorkeeper=doorkeeper)
     if settings.allowed_origins:

@@ -1,7 +1,6 @@
 """From protobuf events, recorded or live, to the gateway's own values."""
 
-import json
-
+import orjson
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
@@ -54,7 +53,7 @@ def delta_from_bus(body: bytes) -> Delta:
 
 def _read(body: bytes, kind: type[Message]) -> dict[str, object]:
     try:
-        return completed(json.loads(body), kind)
+        return completed(orjson.loads(body), kind)
     except ValueError as error:
         raise Unreadable(str(error)) from error
 

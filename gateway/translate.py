@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Protocol
 
+import orjson
+
 from gateway.cursor import Cursor, Delta, Row
 
 PING = b": ping\n\n"
@@ -197,8 +199,12 @@ def frame(name: str, body: Values, *, position: str | None = None) -> bytes:
 
 def one_line(body: Values) -> str:
     """JSON that no reader takes for more than one line and every encoder accepts."""
-    # json escapes what is below the space, so only the line ends above it are left.
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    # What is below the space is escaped, so only the line ends above it are left.
+    try:
+        text = orjson.dumps(body).decode()
+    except orjson.JSONEncodeError:
+        # It refuses lone surrogates and whole numbers of more than 64 bits.
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     if "\\u0000" in text:
         text = ESCAPED_NUL.sub("\\1\ufffd", text)
     # Most text needs none of this, and looking for one character is far faster than a pattern.

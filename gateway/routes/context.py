@@ -56,12 +56,13 @@ class Context:
         )
 
 
-def _context(request: Request) -> Context:
+# Coroutines: the framework calls a plain function in a thread.
+async def _context(request: Request) -> Context:
     context: Context = request.app.state.context
     return context
 
 
-def _caller(request: Request) -> Caller:
+async def _caller(request: Request) -> Caller:
     caller: Caller = request.state.caller
     return caller
 

@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 
 from opentelemetry import propagate, trace
@@ -99,6 +99,15 @@ def telemetry(process: str, level: str) -> Iterator[None]:
 def spans_are_recorded() -> bool:
     """Whether spans go anywhere; without, only the ids travel on."""
     return getattr(trace.get_tracer_provider(), "sampler", None) is not ALWAYS_OFF
+
+
+def inner_span(
+    tracer: trace.Tracer, name: str, attributes: Mapping[str, str]
+) -> AbstractContextManager[object]:
+    """A span within the current one; where none are recorded the ids of that one are enough."""
+    if not spans_are_recorded():
+        return nullcontext()
+    return tracer.start_as_current_span(name, attributes=attributes)
 
 
 def trace_metadata() -> tuple[tuple[str, str], ...]:

@@ -21,7 +21,7 @@ JOINING = b"'.,-"
 ASCII_WORDS = bytes(
     byte if chr(byte).isascii() and chr(byte).isalnum() else ord(" ") for byte in range(256)
 )
-PAIRS = tuple(chr(one) + chr(other) for one in JOINING for other in JOINING)
+JOINING_ALIKE = bytes.maketrans(JOINING, JOINING[:1] * len(JOINING))
 AS_ASCII = (
     *(("’", "'"), ("‐", "-"), ("‑", "-")),
     *((mark, " ") for mark in "“”„‘–—…•·×±≥≤°−\u00a0"),
@@ -45,9 +45,12 @@ def count_words(text: str) -> int:
     if not plain.isascii():
         for mark, ascii_mark in AS_ASCII:
             plain = plain.replace(mark, ascii_mark)
-    if not plain.isascii() or any(pair in plain for pair in PAIRS):
+    if not plain.isascii():
         return len(WORD.findall(text))
-    return len(plain.encode().translate(ASCII_WORDS, JOINING).split())
+    content = plain.encode()
+    if JOINING[:1] * 2 in content.translate(JOINING_ALIKE):
+        return len(WORD.findall(text))
+    return len(content.translate(ASCII_WORDS, JOINING).split())
 
 
 def sentences(text: str) -> list[tuple[int, int]]:

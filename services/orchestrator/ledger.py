@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from opentelemetry import trace
 
-from services.chassis.telemetry import EventLog
+from services.chassis.telemetry import EventLog, inner_span
 from services.orchestrator.checkpoint import Known, Question
 from services.orchestrator.errors import DatabaseDown, HandOver
 from services.orchestrator.events import (
@@ -122,7 +122,7 @@ class Ledger:
         await self._standing.permission()
         if self.is_pausing:
             raise HandOver
-        with self._tracer.start_as_current_span(what, attributes={"zocrates.step": key}):
+        with inner_span(self._tracer, what, {"zocrates.step": key}):
             yield
 
     async def conversation(self, turns: int) -> list[PastTurn]:

@@ -1,7 +1,6 @@
 """Publishes committed events to JetStream, run by run and in sequence. NATS down only delays."""
 
 import asyncio
-import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from services.chassis.bus import Bus, BusDown, Message, Stream
 from services.chassis.telemetry import EventLog, context_from
 from services.orchestrator.errors import DatabaseDown
 from services.orchestrator.events import StoredEvent, Told
+from services.orchestrator.store.database import json_bytes
 from services.orchestrator.store.outbox import Outbox
 
 EVENTS = Stream(
@@ -265,4 +265,4 @@ def body_of(event: StoredEvent) -> bytes:
         "time": time,
         event.type: event.payload,
     }
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return json_bytes(body)

@@ -4,6 +4,7 @@ import asyncio
 from uuid import uuid4
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -117,7 +118,10 @@ async def test_evidence_is_packed_and_unpacked_whole(postgres: PostgresServer) -
     )
     assert first.document is second.document
     assert (first.document.item.key, third.document.title) == ("K1", "Other")
-    await migrate(url, "2026_12_03_reviews")
+    async with engine.begin() as connection:
+        await connection.run_sync(
+            lambda sync: command.downgrade(alembic_config(sync), "2026_12_03_reviews")
+        )
     async with engine.connect() as connection:
         assert (await connection.execute(text(ALL_EVIDENCE))).all() == before
     await engine.dispose()

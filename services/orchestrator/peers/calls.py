@@ -78,25 +78,58 @@ async def stream(
     peer: str, rpc: Callable[..., Any], request: object, *, deadlines: Deadlines
 ) -> AsyncGenerator[Any, None]:
     """The replies of one attempt; silence and the whole have deadlines. Raises PeerError."""
-    loop = asyncio.get_running_loop()
-    until = loop.time() + deadlines.model_s
     call = rpc(request, timeout=deadlines.model_s, metadata=trace_metadata())
+    watch = _Watch(call, deadlines.silence_s)
     try:
-        while True:
-            left = until - loop.time()
-            async with asyncio.timeout(min(deadlines.silence_s, max(left, 0.05))):
-                reply = await call.read()
-            if reply is grpc.aio.EOF:
-                return
+        while (reply := await watch.read()) is not grpc.aio.EOF:
             yield reply
-    except TimeoutError:
-        waited = deadlines.silence_s if loop.time() < until else deadlines.model_s
-        raise PeerTimeout(peer, waited) from None
+    except asyncio.CancelledError:
+        if not watch.is_silent:
+            raise
+        raise PeerTimeout(peer, deadlines.silence_s) from None
     except grpc.aio.AioRpcError as error:
         raise named(peer, error, deadlines.model_s) from error
     finally:
+        watch.end()
         # An abandoned call would live on at the peer.
         call.cancel()
+
+
+class _Watch:
+    """Ends a call whose peer keeps silent too long while its next reply is waited for.
+
+    One timer for all replies: one for each would cost more than reading them.
+    """
+
+    def __init__(self, call: Any, silence_s: float) -> None:
+        self.is_silent = False
+        self._call = call
+        self._silence_s = silence_s
+        self._loop = asyncio.get_running_loop()
+        self._waits_since: float | None = None
+        self._timer = self._loop.call_later(silence_s, self._look)
+
+    async def read(self) -> Any:  # the call's own replies, or the end
+        """The next reply. Cancelled when the peer is silent."""
+        self._waits_since = self._loop.time()
+        try:
+            return await self._call.read()
+        finally:
+            self._waits_since = None
+
+    def end(self) -> None:
+        """Watch no longer."""
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        now = self._loop.time()
+        waits_since = now if self._waits_since is None else self._waits_since
+        left = waits_since + self._silence_s - now
+        if left > 0:
+            self._timer = self._loop.call_later(left, self._look)
+            return
+        self.is_silent = True
+        self._call.cancel()
 
 
 def named(peer: str, error: grpc.aio.AioRpcError, deadline_s: float) -> PeerError:
