@@ -28,6 +28,7 @@ from services.orchestrator.errors import (
     ReviewNotFound,
 )
 from services.orchestrator.reviewing import Reviewing
+from services.orchestrator.run import ClaimedRun
 from services.orchestrator.signals import Signals
 from services.orchestrator.store.answers import Answer
 from services.orchestrator.store.checkpoints import Checkpoints, Decided
@@ -70,11 +71,12 @@ class ChatServicer(rpc.ChatServiceServicer):
     async def StartTurn(
         self, request: pb.StartTurnRequest, context: Context
     ) -> pb.StartTurnResponse:
-        """Store a run and say that there is work."""
+        """Store a run, which this process works on if it has room."""
         session_id = valid_id(request.session_id, "session_id") if request.session_id else ""
         turn = chat_turn(request, self._rules, owner=owner_of(context), session_id=session_id)
-        started = await self._runs.start_turn(turn)
-        await self._signals.work()
+        with self._signals.place() as claimant:
+            started = await self._runs.start_turn(turn, claimant)
+            await self._goes_on(started.claimed)
         return pb.StartTurnResponse(
             session_id=started.session_id, run_id=started.run_id, replayed=started.replayed
         )
@@ -127,14 +129,21 @@ class ChatServicer(rpc.ChatServiceServicer):
         if answer.choice is Choice.FEEDBACK:
             decided = await self._feedback(feedback_from_proto(request, answer), answer)
         else:
-            decided = await self._checkpoints.decide(answer)
-            await self._signals.work()
+            with self._signals.place() as claimant:
+                decided = await self._checkpoints.decide(answer, claimant)
+                await self._goes_on(decided.claimed)
         return pb.DecideResponse(
             session_id=answer.session_id,
             run_id=answer.run_id,
             after_sequence=decided.after_sequence,
             replayed=decided.replayed,
         )
+
+    async def _goes_on(self, claimed: ClaimedRun | None) -> None:
+        if claimed is None:
+            await self._signals.work()
+        else:
+            await self._signals.taken(claimed)
 
     async def _feedback(self, feedback: Feedback, answer: Answer) -> Decided:
         repeated = await self._reviewing.repeated(feedback)

@@ -235,4 +235,10 @@ def _signals(runner: Runner, relay: Relay, bus: Bus) -> Signals:
         relay.wake()
         await work()
 
-    return Signals(work=work, withdrawal=withdrawal, decided=decided)
+    return Signals(
+        place=runner.place,
+        taken=runner.take,
+        work=work,
+        withdrawal=withdrawal,
+        decided=decided,
+    )

@@ -131,6 +131,14 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Claimant:
+    """Who takes a run with the very write that makes it due, instead of finding it later."""
+
+    name: str
+    lease_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """What a run has used so far."""
 

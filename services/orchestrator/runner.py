@@ -1,8 +1,8 @@
 """Claims due runs, keeps their leases, and lets the pipeline continue them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -13,7 +13,7 @@ from services.chassis.bus import Bus, BusDown
 from services.chassis.telemetry import EventLog, context_from
 from services.orchestrator.errors import DatabaseDown, HandOver, Stale
 from services.orchestrator.ledger import Standing
-from services.orchestrator.run import ClaimedRun
+from services.orchestrator.run import Claimant, ClaimedRun
 from services.orchestrator.store.runs import Runs
 
 WORK_SUBJECT = "zocrates.work"
@@ -62,6 +62,10 @@ class Runner:
         self._bus = bus
         self._pace = pace
         self._held: dict[str, _Held] = {}
+        # Places of runs that are being claimed with the write that makes them due.
+        self._kept = 0
+        self._group: asyncio.TaskGroup | None = None
+        self._standing: Standing | None = None
         self._due = asyncio.Event()
         self._claims = 0
         self._doubtful = asyncio.Event()
@@ -75,10 +79,38 @@ class Runner:
         """See now which runs are still held."""
         self._doubtful.set()
 
+    @contextmanager
+    def place(self) -> Iterator[Claimant | None]:
+        """Keep a place for a run that a write may claim for this process; None: there is none."""
+        if not self._takes or self._room <= 0:
+            yield None
+            return
+        self._kept += 1
+        try:
+            yield Claimant(name=self._name, lease_s=self._pace.lease_s)
+        finally:
+            self._kept -= 1
+
+    async def take(self, run: ClaimedRun) -> None:
+        """Work on a run that was claimed for this process, or hand it over when it stops."""
+        if self._takes:
+            self._begin(run)
+        else:
+            await self._release(run)
+
+    @property
+    def _takes(self) -> bool:
+        return self._standing is not None and not self._standing.stopping.is_set()
+
+    @property
+    def _room(self) -> int:
+        return self._pace.max_runs - len(self._held) - self._kept
+
     async def run(self, until: asyncio.Event) -> None:
         """Claim and work until the event is set, then hand over what is not finished."""
-        standing = Standing(until)
+        standing = self._standing = Standing(until)
         async with asyncio.TaskGroup() as group:
+            self._group = group
             aside = [
                 group.create_task(self._keep_leases(standing)),
                 group.create_task(self._tell_unknown_schema()),
@@ -86,14 +118,14 @@ class Runner:
                 group.create_task(self._wake_at(until)),
             ]
             while not until.is_set():
-                await self._claim(group, standing)
+                await self._claim()
                 await self._pause()
             await self._drain()
             for task in aside:
                 task.cancel()
 
-    async def _claim(self, group: asyncio.TaskGroup, standing: Standing) -> None:
-        room = self._pace.max_runs - len(self._held)
+    async def _claim(self) -> None:
+        room = self._room
         if room <= 0:
             return
         self._claims += 1
@@ -105,9 +137,14 @@ class Runner:
             log.warning("claim_waits_for_database", cause=error.cause)
             return
         for run in claimed:
-            log.info("run_claimed", run_id=run.id, epoch=run.lease.epoch, stage=run.stage)
-            task = group.create_task(self._work(run, standing))
-            self._held[run.id] = _Held(run=run, task=task)
+            self._begin(run)
+
+    def _begin(self, run: ClaimedRun) -> None:
+        assert self._group is not None
+        assert self._standing is not None
+        log.info("run_claimed", run_id=run.id, epoch=run.lease.epoch, stage=run.stage)
+        task = self._group.create_task(self._work(run, self._standing))
+        self._held[run.id] = _Held(run=run, task=task)
 
     async def _pause(self) -> None:
         """Until there may be work: a wake, or the poll that finds it without one."""
@@ -130,8 +167,12 @@ class Runner:
             log.error("run_broke", error, run_id=run.id)
             await self._fail(run)
         finally:
-            was_full = len(self._held) >= self._pace.max_runs
-            self._held.pop(run.id, None)
+            was_full = self._room <= 0
+            # A decision may have come, and given the run to this process again, before its asker
+            # had ended.
+            held = self._held.get(run.id)
+            if held is not None and held.run is run:
+                del self._held[run.id]
             # A claim leaves out what is held, also when it waits to be held anew.
             if was_full or self._claims != claims:
                 self._due.set()

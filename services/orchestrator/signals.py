@@ -1,13 +1,20 @@
 """Hints to this process and, as far as NATS is there, to the others."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+
+from services.orchestrator.run import Claimant, ClaimedRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
     """What a servicer can say to whoever works on runs."""
 
+    place: Callable[[], AbstractContextManager[Claimant | None]]
+    """Keeps a place for a run that the next write may give to this process."""
+    taken: Callable[[ClaimedRun], Awaitable[None]]
+    """A write gave the run to this process."""
     work: Callable[[], Awaitable[None]]
     """A run can be taken."""
     withdrawal: Callable[[], Awaitable[None]]

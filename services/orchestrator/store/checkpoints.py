@@ -16,9 +16,10 @@ from services.orchestrator.errors import (
     UnknownRun,
 )
 from services.orchestrator.passages import Passage
-from services.orchestrator.run import Action, Stage
+from services.orchestrator.run import Action, Claimant, ClaimedRun, Stage, State
 from services.orchestrator.store import request_keys
 from services.orchestrator.store.answers import Answer
+from services.orchestrator.store.claimed import claimed_run, claiming
 from services.orchestrator.store.database import Database, as_json
 from services.orchestrator.store.evidence import unpacked
 from services.orchestrator.store.pausing import PAUSED_BY_OWNER
@@ -32,6 +33,8 @@ class Decided:
 
     after_sequence: int
     replayed: bool
+    # The run, when it was decided for a claimant and nothing keeps the run from going on.
+    claimed: ClaimedRun | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +65,21 @@ ANSWER = f"""
         RETURNING run_id, checkpoint.interrupt_id, answered_at, held.is_pausing
     ), moved AS (
         UPDATE run SET
-            state = CASE WHEN claimed.is_pausing THEN :paused ELSE :queued END,
+            state = CASE WHEN claimed.is_pausing THEN :paused
+                    WHEN CAST(:claimant AS text) IS NULL THEN :queued ELSE :running END,
+            lease_owner = CASE WHEN NOT claimed.is_pausing THEN CAST(:claimant AS text) END,
+            lease_until = CASE WHEN NOT claimed.is_pausing AND CAST(:claimant AS text) IS NOT NULL
+                          THEN clock_timestamp() + make_interval(secs => :lease_s) END,
+            lease_epoch = lease_epoch
+                + (NOT claimed.is_pausing AND CAST(:claimant AS text) IS NOT NULL)::int,
             version = version + 1, update_time = clock_timestamp(), is_pausing = false,
             last_sequence = last_sequence + 2 + claimed.is_pausing::int, relay_due = true,
             stage = :stage, pass = pass + :passes
         FROM claimed WHERE run.id = claimed.run_id AND run.state = ANY(:sources)
         RETURNING run.id, last_sequence - 2 - claimed.is_pausing::int AS after_sequence, pass,
-                  owner, control, claimed.interrupt_id, claimed.answered_at, claimed.is_pausing
+                  owner, control, claimed.interrupt_id, claimed.answered_at, claimed.is_pausing,
+                  run.state, session_id, ordinal, prompt, active_items, scope, options, ceilings,
+                  stage, lease_epoch, last_sequence, usage, trace, create_time, run.kind
     ), told AS (
         INSERT INTO event (run_id, sequence, type, payload, time)
         SELECT id, after_sequence + 1, 'checkpoint_answered',
@@ -103,7 +114,7 @@ DECIDE = text(f"""
                jsonb_build_object('after_sequence', after_sequence)
         FROM moved WHERE CAST(:key AS text) <> ''
     )
-    SELECT after_sequence FROM moved
+    SELECT * FROM moved
 """)
 # Deadlines that several replicas find at once are shared out between them.
 EXPIRE = text(f"""
@@ -132,8 +143,8 @@ class Checkpoints:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def decide(self, answer: Answer) -> Decided:
-        """Answer a checkpoint, once.
+    async def decide(self, answer: Answer, claimant: Claimant | None = None) -> Decided:
+        """Answer a checkpoint, once; a claimant holds the run from then on.
 
         Raises UnknownRun, StaleInterrupt, VersionConflict, CheckpointExpired, ActionNotOffered,
         IdempotencyMismatch; of a plan also FeedbackInProgress, NoPlan.
@@ -147,6 +158,7 @@ class Checkpoints:
         told = {"modified_action": answer.modified_action, "approved_by": answer.approved_by}
         parameters = {
             **_answering(answer.choice, answer.guidance, answer.owner),
+            **claiming(claimant),
             "told": as_json({name: value for name, value in told.items() if value}),
             "checkpoint_state": CheckpointState.ANSWERED,
             "is_over": False,
@@ -157,7 +169,11 @@ class Checkpoints:
         }
         with suppress(UniqueViolationError):
             for row in await self._database.fetch(DECIDE, parameters):
-                return Decided(after_sequence=row.after_sequence, replayed=False)
+                return Decided(
+                    after_sequence=row.after_sequence,
+                    replayed=False,
+                    claimed=claimed_run(row) if row.state == State.RUNNING else None,
+                )
         async with self._database.transaction() as connection:
             known = await request_keys.find(connection, request)
             if known is None:
@@ -177,6 +193,7 @@ class Checkpoints:
                 EXPIRE,
                 {
                     **_answering(choice, checkpoint.EXPIRED_GUIDANCE[kind], checkpoint.EXPIRY),
+                    **claiming(None),
                     "told": "{}",
                     "kinds": [kind],
                     "checkpoint_state": CheckpointState.EXPIRED,

@@ -15,14 +15,15 @@ from services.orchestrator.events import NewEvent
 from services.orchestrator.run import (
     ACTIVE,
     Action,
+    Claimant,
     ClaimedRun,
     Lease,
     RunKind,
     Stage,
     State,
-    Usage,
 )
 from services.orchestrator.store import request_keys
+from services.orchestrator.store.claimed import claimed_run, claiming
 from services.orchestrator.store.database import Database, Rows, Transaction, as_json
 from services.orchestrator.store.pausing import PAUSED_BY_OWNER
 from services.orchestrator.store.request_keys import Request
@@ -58,6 +59,8 @@ class Started:
     session_id: str
     run_id: str
     replayed: bool
+    # The run, when it was started for a claimant.
+    claimed: ClaimedRun | None = None
 
 
 # The row lock orders turns, and later rewinds, of one session.
@@ -71,20 +74,31 @@ BEGIN = """
     , begun AS (
         INSERT INTO run (id, session_id, ordinal, kind, owner, prompt, active_items, scope,
                          options, ceilings, state, stage, last_sequence, trace, schema_version,
-                         task)
+                         task, lease_owner, lease_epoch, lease_until, start_time)
         SELECT :id, :session_id, last_ordinal, :kind, :owner, :prompt,
                CAST(:active_items AS jsonb), CAST(:scope AS jsonb), CAST(:options AS jsonb),
                CAST(:ceilings AS jsonb), :state, :stage, jsonb_array_length(CAST(:events AS jsonb)),
-               CAST(:trace AS jsonb), :schema_version, CAST(:task AS jsonb)
-        FROM numbered RETURNING id
+               CAST(:trace AS jsonb), :schema_version, CAST(:task AS jsonb),
+               CAST(:claimant AS text), (CAST(:claimant AS text) IS NOT NULL)::int,
+               CASE WHEN CAST(:claimant AS text) IS NOT NULL
+               THEN clock_timestamp() + make_interval(secs => :lease_s) END,
+               CASE WHEN CAST(:claimant AS text) IS NOT NULL THEN clock_timestamp() END
+        FROM numbered
+        RETURNING id, session_id, ordinal, prompt, active_items, scope, options, ceilings, state,
+                  stage, pass, lease_epoch, last_sequence, usage, trace, create_time, is_pausing,
+                  kind
     ), kept AS (
         INSERT INTO request_key (owner, route, key, body_hash, run_id, reply)
         SELECT :owner, :route, CAST(:key AS text), :body_hash, id, '{}'
         FROM begun WHERE CAST(:key AS text) <> ''
+    ), told AS (
+        INSERT INTO event (run_id, sequence, type, payload, time)
+        SELECT begun.id, told.place, told.event ->> 'type', told.event -> 'payload',
+               clock_timestamp()
+        FROM begun,
+             jsonb_array_elements(CAST(:events AS jsonb)) WITH ORDINALITY AS told(event, place)
     )
-    INSERT INTO event (run_id, sequence, type, payload, time)
-    SELECT begun.id, told.place, told.event ->> 'type', told.event -> 'payload', clock_timestamp()
-    FROM begun, jsonb_array_elements(CAST(:events AS jsonb)) WITH ORDINALITY AS told(event, place)
+    SELECT * FROM begun
 """
 # A session with its first run; a request key that was used before refuses the whole statement.
 NEW_SESSION = text(f"""
@@ -153,8 +167,8 @@ class Runs:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def start_turn(self, turn: Turn) -> Started:
-        """Store a turn once.
+    async def start_turn(self, turn: Turn, claimant: Claimant | None = None) -> Started:
+        """Store a turn once; a claimant holds its run from then on.
 
         Raises UnknownSession, RunActive, PendingCheckpoint, IdempotencyMismatch.
         """
@@ -165,16 +179,17 @@ class Runs:
         if not turn.session_id:
             session_id = uuid4().hex
             with suppress(UniqueViolationError):
-                await self._database.fetch(NEW_SESSION, new_run(turn, session_id, run_id, request))
-                return Started(session_id=session_id, run_id=run_id, replayed=False)
+                parameters = new_run(turn, session_id, run_id, request, claimant)
+                return _started(await self._database.fetch(NEW_SESSION, parameters))
         async with self._database.transaction() as connection:
             if (known := await request_keys.take(connection, request, run_id)) is not None:
                 return Started(session_id=known.session_id, run_id=known.run_id, replayed=True)
             await _require_idle(connection, turn)
             # The key is taken already.
-            parameters = new_run(turn, turn.session_id, run_id, replace(request, key=""))
-            await connection.execute(NEW_RUN, parameters)
-        return Started(session_id=turn.session_id, run_id=run_id, replayed=False)
+            keyless = replace(request, key="")
+            parameters = new_run(turn, turn.session_id, run_id, keyless, claimant)
+            rows = await connection.execute(NEW_RUN, parameters)
+        return _started(rows)
 
     async def claim(
         self, owner: str, *, held: Sequence[str] = (), limit: int, lease_s: float
@@ -194,7 +209,7 @@ class Runs:
                 "schema_version": states.SCHEMA_VERSION,
             },
         )
-        return tuple(_claimed(row) for row in sorted(rows, key=lambda row: row.create_time))
+        return tuple(claimed_run(row) for row in sorted(rows, key=lambda row: row.create_time))
 
     async def renew(self, leases: Sequence[Lease], *, lease_s: float) -> frozenset[str]:
         """Prolong all leases in one statement; the runs that are not in the result are lost."""
@@ -241,7 +256,23 @@ def title_of(prompt: str) -> str:
     return f"{cut[:at] if at > 0 else cut}…"
 
 
-def new_run(turn: Turn, session_id: str, run_id: str, request: Request) -> dict[str, Any]:
+def _started(rows: Rows) -> Started:
+    (row,) = rows
+    return Started(
+        session_id=row.session_id,
+        run_id=row.id,
+        replayed=False,
+        claimed=claimed_run(row) if row.state == State.RUNNING else None,
+    )
+
+
+def new_run(
+    turn: Turn,
+    session_id: str,
+    run_id: str,
+    request: Request,
+    claimant: Claimant | None = None,
+) -> dict[str, Any]:
     """The parameters of a statement that begins a run."""
     return {
         "kind": turn.kind,
@@ -254,7 +285,8 @@ def new_run(turn: Turn, session_id: str, run_id: str, request: Request) -> dict[
         "scope": as_json(turn.scope),
         "options": as_json(turn.options),
         "ceilings": as_json(turn.ceilings),
-        "state": State.QUEUED,
+        "state": State.RUNNING if claimant else State.QUEUED,
+        **claiming(claimant),
         "stage": Stage.CONVERSE,
         "events": as_json([asdict(event) for event in turn.events]),
         "trace": as_json(turn.trace),
@@ -287,24 +319,3 @@ async def _require_idle(connection: Transaction, turn: Turn) -> None:
             run_id=active.id,
             state=active.state,
         )
-
-
-def _claimed(row: Any) -> ClaimedRun:  # a row of CLAIM: its columns have no static types
-    return ClaimedRun(
-        lease=Lease(run_id=row.id, epoch=row.lease_epoch),
-        session_id=row.session_id,
-        ordinal=row.ordinal,
-        prompt=row.prompt,
-        active_items=tuple(row.active_items),
-        scope=row.scope,
-        options=row.options,
-        ceilings=row.ceilings,
-        stage=Stage(row.stage),
-        pass_number=getattr(row, "pass"),
-        last_sequence=row.last_sequence,
-        usage=Usage(**row.usage),
-        trace=row.trace,
-        create_time=row.create_time,
-        is_pausing=row.is_pausing,
-        kind=RunKind(row.kind),
-    )
