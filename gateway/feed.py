@@ -1,6 +1,7 @@
 """Live messages of followed runs: one subscription a run, and a bounded inbox for each client."""
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -44,6 +45,8 @@ class Inbox:
         self._capacity = capacity
         self._messages: deque[Row | Delta] = deque()
         self._wake = asyncio.Event()
+        self._silent_at = math.inf
+        self._timer: asyncio.TimerHandle | None = None
 
     def put(self, message: Row | Delta) -> bool:
         """Keep a message; False when the inbox overflowed, which drops all that it holds."""
@@ -62,11 +65,9 @@ class Inbox:
     async def take(self, timeout_s: float) -> Row | Delta | None:
         """The next message; None after a nudge, an overflow or so much silence."""
         if not self._messages:
-            try:
-                async with asyncio.timeout(timeout_s):
-                    await self._wake.wait()
-            except TimeoutError:
-                return None
+            self._nudge_after(timeout_s)
+            await self._wake.wait()
+            self._silent_at = math.inf
         if not self._messages:
             self._wake.clear()
             return None
@@ -74,6 +75,24 @@ class Inbox:
         if not self._messages:
             self._wake.clear()
         return message
+
+    def _nudge_after(self, seconds: float) -> None:
+        """Nudge after so much silence; the timer of an earlier message serves again if it can."""
+        loop = asyncio.get_running_loop()
+        self._silent_at = loop.time() + seconds
+        if self._timer is not None and self._timer.when() > self._silent_at:
+            self._timer.cancel()
+            self._timer = None
+        if self._timer is None:
+            self._timer = loop.call_at(self._silent_at, self._look)
+
+    def _look(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = None
+        if self._silent_at <= loop.time():
+            self.nudge()
+        elif self._silent_at < math.inf:
+            self._timer = loop.call_at(self._silent_at, self._look)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -89,6 +89,9 @@ async def with_pings(frames: Frames, *, ping_s: float) -> Frames:
     """The frames, in one piece what is there at once, with a comment after so much silence."""
     held: list[bytes] = []
     ready, room = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    spoke_at = loop.time()
+    pinging: asyncio.TimerHandle
 
     async def fill() -> None:
         async with aclosing(frames):
@@ -99,24 +102,31 @@ async def with_pings(frames: Frames, *, ping_s: float) -> Frames:
                     room.clear()
                     await room.wait()
 
+    def ping() -> None:
+        # One timer for the whole stream: a deadline for each frame costs more than the frame.
+        nonlocal pinging
+        left = spoke_at + ping_s - loop.time()
+        if left <= 0 and not held:
+            held.append(PING)
+            ready.set()
+        pinging = loop.call_later(left if left > 0 else ping_s, ping)
+
+    pinging = loop.call_later(ping_s, ping)
     filling = asyncio.create_task(fill())
     filling.add_done_callback(lambda _: ready.set())
     try:
         while held or not filling.done():
-            try:
-                async with asyncio.timeout(ping_s):
-                    await ready.wait()
-            except TimeoutError:
-                yield PING
-                continue
+            await ready.wait()
             ready.clear()
             if held:
                 piece = b"".join(held)
                 held.clear()
                 room.set()
                 yield piece
+                spoke_at = loop.time()
         filling.result()
     finally:
+        pinging.cancel()
         await cancel(filling)
 
 
