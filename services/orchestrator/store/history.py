@@ -1,7 +1,7 @@
 """Steps, evidence and events of a run: each step is one statement, fenced by the lease's epoch."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -89,7 +89,7 @@ class PastTurn:
     cited_titles: tuple[str, ...]
 
 
-RECORD = text("""
+MOVED = """
     WITH moved AS (
         UPDATE run SET
             last_sequence = last_sequence + jsonb_array_length(CAST(:events AS jsonb)),
@@ -119,11 +119,15 @@ RECORD = text("""
             key text, state text, attempt int, input jsonb, output jsonb)
         ON CONFLICT (run_id, key) DO UPDATE
         SET state = excluded.state, attempt = excluded.attempt, output = excluded.output
+"""
+FOUND = """
     ), found AS (
         INSERT INTO evidence (run_id, step_key, ordinal, content)
         SELECT :run_id, one.step_key, one.ordinal, one.content
         FROM moved, unnest(CAST(:evidence_steps AS text[]), CAST(:evidence_ordinals AS int[]),
                            CAST(:evidence AS bytea[])) AS one(step_key, ordinal, content)
+"""
+ASKED = """
     ), asked AS (
         -- A withdrawn question may be asked again, under its next version.
         INSERT INTO checkpoint (run_id, interrupt_id, kind, state, version, payload, snapshot,
@@ -146,6 +150,8 @@ RECORD = text("""
         FROM moved, jsonb_to_recordset(CAST(:questions AS jsonb)) AS one(kind text, payload jsonb)
         WHERE one.kind = 'PLAN_REVIEW'
         ON CONFLICT DO NOTHING
+"""
+TOLD = """
     ), told AS (
         INSERT INTO event (run_id, sequence, type, payload, time)
         SELECT :run_id,
@@ -155,7 +161,14 @@ RECORD = text("""
              jsonb_array_elements(CAST(:events AS jsonb)) WITH ORDINALITY AS told(event, place)
     )
     SELECT last_sequence, is_pausing, update_time, published_sequence, relay_owner FROM moved
-""")
+"""
+# By whether there is evidence, and a question: the database prepares to write to every table that
+# a statement names, and most writes are a step and its events.
+RECORD = {
+    (finds, asks): text(f"{MOVED}{FOUND if finds else ''}{ASKED if asks else ''}{TOLD}")
+    for finds in (False, True)
+    for asks in (False, True)
+}
 # Asked only after a write that did nothing: was it refused, or had it been done before?
 STANDING = text("""
     SELECT lease_epoch, state, last_sequence, is_pausing,
@@ -221,7 +234,8 @@ class History:
         The same entry may be written again when the reply to the first try was lost.
         """
         parameters = _parameters(lease, entry)
-        rows = await self._database.fetch(RECORD, parameters)
+        statement = RECORD[bool(entry.evidence), entry.question is not None]
+        rows = await self._database.fetch(statement, parameters)
         if rows:
             (row,) = rows
             return Written(
@@ -305,7 +319,7 @@ def _parameters(lease: Lease, entry: Entry) -> dict[str, Any]:
         "epoch": lease.epoch,
         "stage": entry.stage,
         "pass": entry.pass_number,
-        "usage": as_json(asdict(entry.usage)),
+        "usage": as_json(entry.usage),
         "state": state,
         "sources": list(run.sources(entry.leaving)) if entry.leaving else [State.RUNNING],
         "leaves": entry.leaving is not None,
@@ -315,7 +329,7 @@ def _parameters(lease: Lease, entry: Entry) -> dict[str, Any]:
         "attempt": step.attempt if step else 1,
         "steps": as_json([_step(one) for one in (*entry.earlier, *([step] if step else []))]),
         "relay_s": RELAY_S,
-        "events": as_json([{"type": one.type, "payload": one.payload} for one in entry.events]),
+        "events": as_json(entry.events),
         "questions": as_json([_question(entry.question)] if entry.question else []),
         **evidence.parameters(entry.evidence, entry.evidence_from),
     }
