@@ -15,6 +15,8 @@ from services.synth.mind import Citation, Evidence
 from services.synth.model.quoting import nearest_sentence, verbatim
 
 LONGEST_MARK = 1_200
+# Behind its sentence a mark stands near; a paragraph without an end is not looked at as a whole.
+LONGEST_SENTENCE, LONGEST_BREAK = 4_000, 40
 _QUOTE = re.compile(r"^\s*(\d{1,4})\s*[:,]?\s*[\"“„«‘'](.*)[\"”“»’']\s*$", re.DOTALL)
 _NUMBERS = re.compile(r"^\s*\d{1,4}(?:\s*[,;]\s*\d{1,4})*\s*$")
 _BREAK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d{1,3}[.)]|#{1,6})\s)")
@@ -23,6 +25,9 @@ _LINK_LIKE = re.compile(
     r"|(?<=www)(\.)|(?<=\w)(@)(?=\w)|(?<=javascript)(:)",
     re.IGNORECASE,
 )
+_OPENING = re.compile(r"\[\s*\d{1,4}\s*[:,]?\s*[\"“„«]")
+_ENDING = re.compile(r"[\"”“»]\s*\]")
+_BRACKETS = re.compile(r"[\[\]]")
 _MARKUP = re.compile(r"[*_#`>]+|^\s*(?:[-+]|\d{1,3}[.)])\s+", re.MULTILINE)
 
 
@@ -34,6 +39,9 @@ class AnswerText:
     _held: str = ""
     _paragraph: str = ""
     _citations: dict[tuple[str, str, str], Citation] = field(default_factory=dict)
+    # What the last mark stood behind, and the stretch of each claim: marks often stand in rows.
+    _last: tuple[str, str] = ("", "")
+    _spans: dict[tuple[int, str, str], tuple[int, int]] = field(default_factory=dict)
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -88,10 +96,13 @@ class AnswerText:
             return ""
         passage = self.evidence[position - 1].passage
         statement = self._statement()
-        span = verbatim(claimed, passage.text) or nearest_sentence(
-            statement or claimed, passage.text
-        )
-        quote = passage.text[span[0] : span[1]]
+        claim = (position, claimed, statement)
+        if claim not in self._spans:
+            self._spans[claim] = verbatim(claimed, passage.text) or nearest_sentence(
+                statement or claimed, passage.text
+            )
+        start, end = self._spans[claim]
+        quote = passage.text[start:end]
         if not quote.strip():
             return ""
         key = (passage.passage_id, quote, statement)
@@ -106,12 +117,20 @@ class AnswerText:
 
     def _statement(self) -> str:
         """The sentence that the mark stands behind, without markup."""
-        text = _MARKUP.sub("", self._paragraph)
-        spans = sentences(text)
-        return one_line(text[spans[-1][0] : spans[-1][1]]) if spans else ""
+        paragraph = self._paragraph.rstrip()
+        if self._last[0] != paragraph:
+            text = _MARKUP.sub("", paragraph)
+            spans = sentences(text)
+            last = one_line(text[spans[-1][0] : spans[-1][1]]) if spans else ""
+            self._last = (paragraph, last)
+        return self._last[1]
 
     def _plain(self, text: str) -> str:
-        self._paragraph = _BREAK.split(self._paragraph + text)[-1]
+        # A break may stand on both sides of where two pieces meet.
+        start = max(0, len(self._paragraph) - LONGEST_BREAK)
+        self._paragraph += text
+        ends = [match.end() for match in _BREAK.finditer(self._paragraph, start)]
+        self._paragraph = self._paragraph[ends[-1] if ends else 0 :][-LONGEST_SENTENCE:]
         inert = re.sub(r"(?<!\\)(?=[\]<])", r"\\", text)
         return _LINK_LIKE.sub(lambda match: f"\\{match.group()}", inert)
 
@@ -130,7 +149,7 @@ def _bracket(text: str, at: int, *, is_end: bool) -> _Bracket | None:
     """The bracket that opens here; None while it cannot be told yet what it will be."""
     close = _close(text, at)
     if close is None:
-        is_broken = "\n\n" in text[at:] or len(text) - at > LONGEST_MARK
+        is_broken = text.find("\n\n", at, at + LONGEST_MARK) >= 0 or len(text) - at > LONGEST_MARK
         if is_broken or is_end:
             return _Bracket("[", at + 1, is_link=False, is_closed=False)
         return None
@@ -139,7 +158,7 @@ def _bracket(text: str, at: int, *, is_end: bool) -> _Bracket | None:
     inside = text[at + 1 : close].removesuffix("\\")
     following = text[close + 1 : close + 2]
     if following == "(":
-        target = text.find(")", close + 2)
+        target = text.find(")", close + 2, close + LONGEST_MARK)
         if target >= 0:
             return _Bracket(inside, target + 1, is_link=True)
         if not is_end and len(text) - close < LONGEST_MARK:
@@ -150,21 +169,21 @@ def _bracket(text: str, at: int, *, is_end: bool) -> _Bracket | None:
 
 def _close(text: str, at: int) -> int | None:
     """Where the bracket closes: behind its quote if it has one, else at the first that fits."""
-    opening = re.compile(r"\[\s*\d{1,4}\s*[:,]?\s*[\"“„«]").match(text, at)
+    limit = min(len(text), at + LONGEST_MARK)
+    opening = _OPENING.match(text, at)
     if opening is not None:
-        end = re.compile(r"[\"”“»]\s*\]").search(text, opening.end())
-        if end is not None and "\n\n" not in text[at : end.start()]:
+        end = _ENDING.search(text, opening.end(), limit)
+        if end is not None and text.find("\n\n", at, end.start()) < 0:
             return end.end() - 1
-        if "\n\n" not in text[at:] and len(text) - at <= LONGEST_MARK:
+        if limit == len(text) and text.find("\n\n", at) < 0:
             return None
+    if text.find("]", at, limit) < 0:
+        return None
     depth = 0
-    for place in range(at, min(len(text), at + LONGEST_MARK)):
-        if text[place] == "[":
-            depth += 1
-        elif text[place] == "]":
-            depth -= 1
-            if not depth:
-                return place
+    for bracket in _BRACKETS.finditer(text, at, limit):
+        depth += 1 if bracket.group() == "[" else -1
+        if not depth:
+            return bracket.start()
     return None
 
 

@@ -19,7 +19,8 @@ from services.synth.phrasebook import phrases_for
 from services.synth.phrases import Phrases
 
 MAX_TOKENS = 4_000
-MAX_CHARACTERS = 40_000
+# Of the reply with its marks; what a model may say in its tokens is less.
+MAX_CHARACTERS = 60_000
 NEAREST_WORKS = 3
 _REFUSAL = re.compile(rf"[\s*_#\"']*{NO_ANSWER}(?!\w)")
 
@@ -38,7 +39,7 @@ async def synthesize(
     text = AnswerText(commission.evidence)
     opening = _Opening()
     shown: list[str] = []
-    usage = Usage()
+    usage, room = Usage(), MAX_CHARACTERS
     pieces = speaker.speak([_request(commission)], max_tokens=MAX_TOKENS, may_restart=False)
     async with aclosing(pieces):
         async for piece in pieces:
@@ -46,10 +47,11 @@ async def synthesize(
                 case Musing(text=thought):
                     yield Thought(text=thought)
                 case Utterance(text=said):
-                    if ready := text.feed(opening.passed(said)):
+                    if ready := text.feed(opening.passed(said[:room])):
                         shown.append(ready)
                         yield Delta(text=ready)
-                    if sum(map(len, shown)) > MAX_CHARACTERS:
+                    room -= len(said)
+                    if room <= 0:
                         break
                 case Said():
                     usage = piece.usage

@@ -3,7 +3,7 @@
 import pytest
 
 from services.synth.mind import Conversation, DirectAnswer, ItemRef, PastTurn, ResearchRequest
-from tests.unit.synth_model.speaking import Script, calling, script
+from tests.unit.synth_model.speaking import Script, calling, script, thinking
 
 ITEM = ItemRef(library="user", key="ABCD2345")
 TURN = PastTurn(prompt="Do naps help?", answer="Yes [1].", cited_titles=("Nap length",))
@@ -58,3 +58,9 @@ async def test_the_history_that_is_told_is_bounded() -> None:
     said = script(["Hello."])
     await outcome_of(said, "Hi", history=(long,) * 50)
     assert sum(len(str(part)) for part in said.heard[0][0].parts) < 20_000
+
+
+async def test_thoughts_alone_start_research_for_the_prompt() -> None:
+    outcome = await outcome_of(script([thinking("What could be meant?")]), "Do naps help?")
+    assert isinstance(outcome, ResearchRequest)
+    assert outcome.question == "Do naps help?"

@@ -183,3 +183,8 @@ async def test_the_approved_plan_stands_at_the_front_in_the_persons_fence() -> N
 
 def _outside_of_fences(text: str) -> str:
     return re.sub(r"<<RESEARCHER (\w+)\\n.*?\\nRESEARCHER \1>>", "", text, flags=re.DOTALL)
+
+
+async def test_thoughts_alone_end_the_pass() -> None:
+    move = await move_of(script([thinking("Nothing comes to mind.")]), investigation())
+    assert (move.calls, move.text) == ((), "")

@@ -78,7 +78,7 @@ async def test_a_reply_without_an_answer_is_an_error(reply: list[Piece]) -> None
 
 async def test_an_endless_answer_is_cut() -> None:
     _, answer, _ = await written(script(["word " * 100] * 400), commission(NAPS))
-    assert len(answer.markdown) < 42_000
+    assert len(answer.markdown) < 62_000
 
 
 async def test_text_that_was_shown_is_not_written_twice_when_the_model_breaks_off() -> None:
@@ -126,3 +126,40 @@ async def test_a_question_in_another_language_than_the_papers_is_told_so() -> No
         crossing = replace(task, bridged_languages=frozenset({"de", "en"}))
         _, answer, _ = await written(script([reply]), crossing)
         assert hint not in answer.markdown
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ["word " * 40_000],
+        ["x" * 200_000],
+        ["[1 " * 60_000],
+        ['[1 "lowered ' + "lapses " * 30_000],
+        ["](" * 100_000],
+    ],
+    ids=["words", "one word", "marks", "quote", "links"],
+)
+async def test_two_hundred_kilobytes_are_cut_in_good_time(pieces: list[Piece]) -> None:
+    said = script([NAP, " ", *pieces])
+    async with asyncio.timeout(20):
+        _, answer, _ = await written(said, commission(NAPS))
+    assert answer.citations[0].quote == "lowered lapses by 2.9"
+    assert len(answer.markdown) < 150_000
+
+
+async def test_what_a_slow_model_said_is_shown_before_it_says_more() -> None:
+    more = asyncio.Event()
+
+    class Slow(Script):
+        async def speak(self, transcript, info):  # type: ignore[no-untyped-def,override]
+            yield "Naps lower lapses "
+            await more.wait()
+            yield '[1 "lowered lapses by 2.9"].'
+
+    shown = ""
+    async for event in Slow(replies=()).mind().synthesize(commission(NAPS)):
+        if isinstance(event, Delta):
+            shown += event.text
+            # Without it the model would wait for ever.
+            more.set()
+    assert shown == "Naps lower lapses [1].\n"
