@@ -5,6 +5,9 @@ import { Refusal, reasonOf } from './refusal.mjs';
 import { countQuery, idOf, lasting, readChips, toggled } from './scope_choice.mjs';
 import { createScopePicker } from './scope_picker.mjs';
 
+// What Zotero shows comes narrowest first: what is selected, then where it stands.
+const MOST_OFFERS = 2;
+
 /** The bar and the sheet it opens; `chips()` are those in force, `offer` reads anew what the host shows. */
 export function createScopeBar(context) {
 	let { l10n, gateway, host, life } = context;
@@ -66,10 +69,11 @@ export function createScopeBar(context) {
 		let shown = await Promise.all((await host.currentScope?.() ?? []).map(counted));
 		picker.offer(shown);
 		if (!hasOffered && !chips.length && shown.length && host.remember('defaultScope') === 'shown') {
-			set([shown[0]]);
+			// The view that is open, rather than what happens to be selected in it.
+			set([shown.find(chip => chip.kind !== 'items' && chip.kind !== 'text') ?? shown[0]]);
 		}
 		hasOffered = true;
-		let mostUseful = shown.filter(one => !chips.some(chip => idOf(chip) === idOf(one))).slice(-2);
+		let mostUseful = shown.filter(one => !chips.some(chip => idOf(chip) === idOf(one))).slice(0, MOST_OFFERS);
 		fill(offers, mostUseful.map(chip => quiet(`+ ${chipLabel(say, chip)}`, () => {
 			toggle(chip);
 			fill(offers);

@@ -97,6 +97,7 @@ function buildSidebar(root, context) {
 		);
 		root.addEventListener('click', followLink, { signal: life });
 		document.addEventListener('scroll', hover.close, { signal: life, passive: true });
+		window.addEventListener('resize', hover.close, { signal: life });
 	}
 
 	/** Get in: with the token of a one-time address, if there is one, and then with what the gateway tells. */
@@ -113,7 +114,10 @@ function buildSidebar(root, context) {
 			if (!hasEntered) {
 				hasEntered = true;
 				let wanted = host.remember('session');
-				await (wanted ? open(wanted) : conversation.clear());
+				// Somebody may have asked already, while the gateway took its time.
+				if (wanted && !conversation.isBusy()) {
+					await open(wanted);
+				}
 				composer.focus();
 			}
 		}
