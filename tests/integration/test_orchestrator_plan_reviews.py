@@ -199,6 +199,28 @@ async def test_a_client_that_goes_away_loses_nothing(chat: Chat, peers: Research
     await eventually(is_revised, "the reply to nobody")
 
 
+async def test_a_process_that_stops_gives_up_what_its_planner_did_not_finish(
+    database_url: str, database: Database, nats_server: NatsServer, peers: ResearchPeers
+) -> None:
+    leaving = settings_for(database_url, nats_server.url, peers, drain_s=0.05)
+    async with orchestrator(leaving) as chat:
+        turn = await chat.start(QUESTION, options=REVIEWED)
+        await chat.waiting(turn, PLAN)
+        peers.synth.planning_gate = asyncio.Event()
+        sending = asyncio.create_task(comment(chat, turn, "Naps too.", 1))
+
+        async def is_planning() -> bool:
+            return len(peers.synth.plans) == 2
+
+        await eventually(is_planning, "the planner at work")
+        sending.cancel()
+    (row,) = await database.fetch(text("SELECT version, in_flight_token FROM checkpoint"))
+    assert (row.version, row.in_flight_token) == (1, None)
+    peers.synth.planning_gate.set()
+    async with orchestrator(settings_for(database_url, nats_server.url, peers)) as chat:
+        await comment(chat, turn, "Naps too.", 1)
+
+
 async def test_one_comment_at_a_time_and_no_approval_beside_it(
     chat: Chat, peers: ResearchPeers
 ) -> None:
