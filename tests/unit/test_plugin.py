@@ -133,6 +133,24 @@ def test_what_zotero_removed_is_not_used() -> None:
     assert [path.name for path in SOURCES if gone.search(path.read_text())] == []
 
 
+def test_nothing_is_newer_than_the_engine_of_zotero_7() -> None:
+    shared = [
+        *(ROOT / "gateway" / "page").glob("*.mjs"),
+        *(ROOT / "gateway" / "page").glob("*.css"),
+    ]
+    newer = re.compile(
+        r"Object\.groupBy|withResolvers|AbortSignal\.any|fromAsync|URL\.parse\(|setHTML"
+        r"|:has\(|light-dark\(|@starting-style|^\s*&"
+    )
+    styles = [*PLUGIN.glob("content/*.css"), *page.glob("*.css")]
+    files = [*SOURCES, *styles, *page.glob("*.mjs")]
+    assert [
+        path.name
+        for path in files
+        if any(newer.search(line) for line in path.read_text().splitlines() if "&&" not in line)
+    ] == []
+
+
 def test_every_string_is_there_in_both_languages_and_none_is_left_over() -> None:
     texts = [*SOURCES, *PLUGIN.glob("content/*.xhtml")]
     used = {name for path in texts for name in re.findall(r"zocrates-[a-z-]+", path.read_text())}

@@ -130,6 +130,10 @@ export function createPane(env, window, { base, settings, address, selection }) 
 		});
 		frame.setAttribute('src', `${base}sidebar.xhtml`);
 		box.append(frame);
+		// What is typed here must not delete an item in the list behind.
+		for (let type of ['keydown', 'keypress', 'keyup']) {
+			box.addEventListener(type, event => event.stopPropagation());
+		}
 		place.insertBefore(box, sidenav);
 		place.setAttribute(MARK, '');
 		own.add(() => {

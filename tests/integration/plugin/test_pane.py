@@ -57,6 +57,26 @@ async def test_the_shortcut_works_in_the_window_and_in_the_pane(zotero: ZoteroAp
     assert await zotero.run(f"return {OPEN} === null")
 
 
+async def test_what_is_typed_in_the_pane_reaches_nothing_of_zoteros(zotero: ZoteroApp) -> None:
+    await opened(zotero)
+    reached = await zotero.run(
+        """
+        let seen = [];
+        let pane = document.getElementById('zotero-pane');
+        pane.onkeydown = event => seen.push(event.key);
+        let field = Stage.frame.querySelector('#prompt');
+        field.focus();
+        let view = Stage.frame.defaultView;
+        let press = new view.KeyboardEvent('keydown', {key: 'Delete', bubbles: true});
+        field.dispatchEvent(press);
+        await new Promise(requestAnimationFrame);
+        pane.onkeydown = null;
+        return seen;
+        """
+    )
+    assert reached == []
+
+
 async def test_the_pane_follows_to_the_reader_and_back(zotero: ZoteroApp) -> None:
     await zotero.run("this.paper = Zotero.Items.make('attachment', {key: 'FILE0001'})")
     await opened(zotero)
