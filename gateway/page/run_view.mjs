@@ -105,7 +105,7 @@ export function reduce(view, frame) {
 			// Without an id the stream broke off, not the run.
 			return frame.id === null ? next : { ...next, error: data, state: data.code === 'REVIEW_EXPIRED' ? 'EXPIRED' : 'FAILED' };
 		case 'request_input':
-			return { ...next, state: 'AWAITING_INPUT', checkpoints: withCheckpoint(view.checkpoints, { ...data, answered: null }), sent: null, refusal: null };
+			return withQuestion(next, data);
 		case 'checkpoint_answered':
 			return withDecision(next, data);
 		case 'run_state':
@@ -176,6 +176,18 @@ function withComment(view, { round, message, time }) {
 		...view.plan,
 		rounds: [...view.plan?.rounds ?? [], { author: 'person', round, message, time }],
 		isElsewhere: view.sent === null,
+	};
+}
+
+/** The run waits. Why a decision was refused stays to be read when the same question comes in another version. */
+function withQuestion(view, data) {
+	let isAgain = view.sent === null && view.checkpoints.some(one => one.interrupt_id === data.interrupt_id);
+	return {
+		...view,
+		state: 'AWAITING_INPUT',
+		checkpoints: withCheckpoint(view.checkpoints, { ...data, answered: null }),
+		sent: null,
+		refusal: isAgain ? view.refusal : null,
 	};
 }
 

@@ -168,3 +168,11 @@ test('a review that nobody answered in time ends the run as expired, not as fail
 	assert.equal(view.state, 'EXPIRED');
 	assert.ok(isOver(view) && !canRetry(view) && pendingCheckpoint(view) === null);
 });
+
+test('why a decision was refused can still be read when the new version has come', () => {
+	let refused = { ...after(plan(1, 'One.'), review(1)), refusal: 'It has changed.' };
+	assert.equal(reduce(refused, review(2)).refusal, 'It has changed.');
+	// Another question, or the reply to what was sent from here, is another matter.
+	assert.equal(reduce(refused, asked(1)).refusal, null);
+	assert.equal(reduce({ ...refused, sent: 'interrupt_plan' }, review(2)).refusal, null);
+});
