@@ -7,6 +7,7 @@ the process's extra forgets, a write to where nothing can be written, a command 
 
 import os
 import re
+import shutil
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
@@ -67,7 +68,7 @@ def lay_out(image: Image, folder: Path) -> ImageFolder:
         for source, found in _found(copy.stage, copy.sources):
             place = laid.root / copy.place.removeprefix("/")
             is_into = copy.place.endswith("/") and found.is_file()
-            _link(found, place / source if is_into else place)
+            _put(found, place / source if is_into else place)
     for path in (laid.root, *laid.root.rglob("*")):
         if path.is_dir() and not path.is_symlink():
             path.chmod(0o555)
@@ -87,17 +88,21 @@ def _found(stage: str, sources: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
             yield path.name, path
 
 
-def _link(source: Path, place: Path) -> None:
+def _put(source: Path, place: Path) -> None:
     """The file here, or every file of the folder that the context lets through."""
     if source.is_file():
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.symlink_to(source)
+        if source.is_relative_to(ROOT) and not source.is_relative_to(models_folder()):
+            # A copy, so that who edits the source meanwhile changes nothing here.
+            shutil.copyfile(source, place)
+        else:
+            place.symlink_to(source)
         return
     place.mkdir(parents=True, exist_ok=True)
-    is_ours = source.is_relative_to(ROOT) and not source.is_relative_to(ROOT / "protos/gen")
+    is_made = source.is_relative_to(ROOT / "protos/gen") or not source.is_relative_to(ROOT)
     for path in sorted(source.rglob("*")):
-        if path.is_file() and (not is_ours or source == models_folder() or is_in_context(path)):
-            _link(path, place / path.relative_to(source))
+        if path.is_file() and (is_made or source == models_folder() or is_in_context(path)):
+            _put(path, place / path.relative_to(source))
 
 
 def _link_packages(extra: str, site: Path) -> None:

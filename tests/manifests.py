@@ -144,7 +144,7 @@ def arrows_allowed(overlay: str) -> set[Arrow]:
     inside = {one.name for one in workloads(overlay)}
     accepted = {Arrow(one.called, one.caller, one.port) for one in into}
     return {one for one in out if one.called not in inside or one in accepted} | {
-        one for one in accepted if one.caller == ""
+        one for one in accepted if one.caller in ("", "elsewhere")
     }
 
 

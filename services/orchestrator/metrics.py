@@ -1,6 +1,6 @@
 """What the orchestrator counts: runs as their events tell of them, and what the database holds."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
@@ -55,7 +55,12 @@ class RunMetrics:
         self._oldest = gauge("checkpoint_oldest_seconds", "Age of the oldest of them.")
         self._lag = gauge("outbox_lag_seconds", "Age of the oldest event that is not published.")
         self._foreign = gauge("runs_of_newer_code", "Runs that this version leaves to a newer one.")
+        self._in_hand = gauge("runs_in_hand", "Runs that this replica works on.")
         self._reachable = gauge("database_reachable", "Whether the numbers could be looked up.")
+
+    def hold(self, count: Callable[[], int]) -> None:
+        """Ask this from now on how many runs are in hand."""
+        self._in_hand.set_function(count)
 
     def published(self, events: Iterable[StoredEvent]) -> None:
         """Count what these events tell of."""

@@ -117,6 +117,7 @@ async def work(
     relay = Relay(name, store.outbox, bus, poll_s=settings.poll_s, on_published=counted.published)
     pipeline = _pipeline(around, settings, relay)
     runner = Runner(name, store.runs, pipeline, bus, _pace(settings))
+    counted.hold(lambda: runner.in_hand)
     signals = _signals(runner, relay, bus)
     reviewing = Reviewing(
         store.reviews,

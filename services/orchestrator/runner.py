@@ -71,6 +71,11 @@ class Runner:
         self._doubtful = asyncio.Event()
         self._tracer = trace.get_tracer(__name__)
 
+    @property
+    def in_hand(self) -> int:
+        """How many runs this process works on."""
+        return len(self._held)
+
     def wake(self) -> None:
         """Look for work now."""
         self._due.set()
@@ -104,7 +109,7 @@ class Runner:
 
     @property
     def _room(self) -> int:
-        return self._pace.max_runs - len(self._held) - self._kept
+        return self._pace.max_runs - self.in_hand - self._kept
 
     async def run(self, until: asyncio.Event) -> None:
         """Claim and work until the event is set, then hand over what is not finished."""

@@ -185,7 +185,18 @@ def test_probes_ask_what_is_answered(overlay: str) -> None:
 @everywhere
 def test_the_policies_allow_the_arrows_that_settings_make_and_no_other(overlay: str) -> None:
     allowed = {one for one in arrows_allowed(overlay) if one.port not in (NAMES, OUTSIDE)}
-    assert allowed == set(arrows_of_settings(overlay)) | {Arrow("", "gateway", 8080)}
+    watched = {Arrow("elsewhere", name, port) for name, port in status_ports(overlay)}
+    assert allowed == set(arrows_of_settings(overlay)) | watched | {Arrow("", "gateway", 8080)}
+
+
+def status_ports(overlay: str) -> Iterator[tuple[str, int]]:
+    """Where Prometheus reads, by the settings; the container says the same."""
+    for workload in our_workloads(overlay):
+        for variable, value in told(workload).items():
+            if variables(process_of(workload.target)).get(variable) == "status_port":
+                named = {one["name"]: one["containerPort"] for one in workload.container["ports"]}
+                assert named["status"] == int(value)
+                yield workload.name, int(value)
 
 
 def arrows_of_settings(overlay: str) -> Iterator[Arrow]:
@@ -196,6 +207,13 @@ def arrows_of_settings(overlay: str) -> Iterator[Arrow]:
             if is_inner_address(field):
                 host, port = re.search(r"([\w.-]+):(\d+)(?:/\w+)?$", value).groups()  # type: ignore[union-attr]
                 yield Arrow(workload.name, host if host in inside else "", int(port))
+
+
+def test_every_grpc_process_shows_its_numbers() -> None:
+    for overlay in OVERLAYS:
+        shown = {name for name, _ in status_ports(overlay)}
+        deployed = {one.name for one in our_workloads(overlay) if one.kind == "Deployment"}
+        assert shown == deployed - {"gateway"}
 
 
 def test_only_what_speaks_with_the_outside_may() -> None:
