@@ -134,10 +134,7 @@ def test_what_zotero_removed_is_not_used() -> None:
 
 
 def test_nothing_is_newer_than_the_engine_of_zotero_7() -> None:
-    shared = [
-        *(ROOT / "gateway" / "page").glob("*.mjs"),
-        *(ROOT / "gateway" / "page").glob("*.css"),
-    ]
+    page = ROOT / "gateway" / "page"
     newer = re.compile(
         r"Object\.groupBy|withResolvers|AbortSignal\.any|fromAsync|URL\.parse\(|setHTML"
         r"|:has\(|light-dark\(|@starting-style|^\s*&"
