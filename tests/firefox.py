@@ -42,6 +42,7 @@ class FirefoxPage(Page):
         self._connection = connection
         self._numbers = itertools.count(1)
         self._context = ""
+        self._patience_s: float = START_S
 
     async def open(self) -> None:
         """Make the page."""
@@ -49,6 +50,7 @@ class FirefoxPage(Page):
         # The one that stands in front: what is hidden draws and counts time slowly.
         tree = await self._send("browsingContext.getTree")
         self._context = tree["contexts"][0]["context"]
+        self._patience_s = PATIENCE_S
 
     async def visit(self, url: str) -> None:
         await self._send("browsingContext.navigate", context=self._context, url=url, wait="none")
@@ -88,7 +90,7 @@ class FirefoxPage(Page):
     async def _send(self, method: str, **params: Any) -> dict[str, Any]:
         number = next(self._numbers)
         await self._connection.send(json.dumps({"id": number, "method": method, "params": params}))
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(self._patience_s):
             while True:
                 reply = json.loads(await self._connection.recv())
                 if reply.get("id") == number:

@@ -2,7 +2,7 @@
 
 A real gateway and real NATS stand before a scripted orchestrator. An answer of DELTAS (10,000)
 pieces is streamed at RATE (500) a second; the page notes how long each frame took. Then 50
-questions are opened one after the other.
+questions are asked one after the other.
 """
 
 import asyncio
@@ -10,12 +10,14 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from tests.bench.machine import machine
 from tests.browser import ChromiumPage, Page, chromium_page
 from tests.fakes import page_scenes as scenes
-from tests.fakes.gateway_stage import Stage, stage_with_nats
+from tests.fakes.gateway_peers import RecordedRun
+from tests.fakes.gateway_stage import Stage, stage_with_nats, until
 from tests.firefox import firefox_page
 from zocrates.events.v1 import event_pb2 as ev
 
@@ -97,23 +99,33 @@ async def stream(stage: Stage, page: Page) -> str:
     )
 
 
-async def heap(page: ChromiumPage) -> float:
-    """Megabytes of JavaScript and documents that are still referred to."""
-    return await page.used_memory() / 2**20
-
-
 async def many_turns(stage: Stage, page: ChromiumPage) -> str:
     """Ask one question after the other, each in a session of its own; gives what stays."""
-    await enter(stage, page)
     sizes = []
     for number in range(TURNS):
-        run = scenes.answered_run(stage, f"Question {number}?")
-        await page.evaluate("document.querySelector('#new').click()")
-        await page.evaluate(f"history.replaceState(null, '', '#session={run.session_id}')")
-        await page.reload() if number == 0 else await page.click(f"Question {number}?")
+        prompt = f"Question {number}?"
+        await page.evaluate("document.getElementById('new').click()")
+        await page.types("document.getElementById('prompt')", prompt)
+        await page.evaluate("document.getElementById('composer').requestSubmit()")
+        await until(partial(was_asked, stage, prompt))
+        run = asked(stage, prompt)
+        assert run is not None
+        scenes.searched(run)
+        await run.tell(stage.bus, answer=scenes.answer())
         await page.holds("document.querySelectorAll('.answer .chip').length === 5")
-        sizes.append(await heap(page))
+        sizes.append(await page.used_memory() / 2**20)
     return f"{TURNS} turns: after 10 {sizes[9]:.1f} MB, at the end {sizes[-1]:.1f} MB"
+
+
+def was_asked(stage: Stage, prompt: str) -> bool:
+    """Whether a question has become a run."""
+    return asked(stage, prompt) is not None
+
+
+def asked(stage: Stage, prompt: str) -> RecordedRun | None:
+    """The run of a question, once it was asked."""
+    runs = stage.orchestrator.runs.values()
+    return next((run for run in runs if run.prompt == prompt), None)
 
 
 async def main() -> None:
