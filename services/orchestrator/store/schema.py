@@ -7,8 +7,8 @@ from services.orchestrator.errors import DatabaseDown
 from services.orchestrator.store.database import Database
 
 # Revisions begin with their date, so they are ordered. A later one is fine: migrations are safe
-# under the code before them, unless they say otherwise. A test compares this with the migrations, which a serving process
-# does not load.
+# under the code before them, unless they say otherwise. A test compares this with the migrations,
+# which a serving process does not load.
 REVISION = "2026_12_04_packed_evidence"
 CURRENT = text("SELECT version_num FROM alembic_version")
 
