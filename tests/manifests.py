@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,16 +22,21 @@ OURS = "zocrates-"
 Manifest = Mapping[str, Any]
 
 
-@cache
-def rendered(overlay: str) -> str:
-    """What kubectl would apply."""
+def kustomized(folder: Path) -> str:
+    """What kubectl would apply of the folder; the test is skipped without kubectl."""
     kubectl = shutil.which("kubectl")
     if kubectl is None:
         pytest.skip("NEEDS kubectl, which is not installed, so the manifests were not looked at")
-    command = [kubectl, "kustomize", str(K8S / "overlays" / overlay)]
+    command = [kubectl, "kustomize", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@cache
+def rendered(overlay: str) -> str:
+    """What kubectl would apply of an overlay."""
+    return kustomized(K8S / "overlays" / overlay)
 
 
 @cache

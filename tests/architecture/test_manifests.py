@@ -1,5 +1,6 @@
 """What the manifests and the compose file say is what the code has, and the other way round."""
 
+import os
 import re
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 
 from deploy.environment import Surroundings, process_environment
 from deploy.mind import ChosenMind
@@ -23,11 +25,13 @@ from services.search.settings import Settings as Search
 from services.synth.settings import Settings as Synth
 from tests.dockerfile import ROOT, TARGETS, images
 from tests.manifests import (
+    K8S,
     OVERLAYS,
     Arrow,
     Workload,
     arrows_allowed,
     compose,
+    kustomized,
     of_kind,
     our_workloads,
     rendered,
@@ -121,6 +125,31 @@ def validated(manifests: str, version: str) -> tuple[str, int]:
         check=False,
     )
     return done.stdout + done.stderr, done.returncode
+
+
+def test_with_tls_every_process_has_its_identity_and_is_asked_for_health_in_plain(
+    tmp_path: Path,
+) -> None:
+    k8s = os.path.relpath(K8S, tmp_path)
+    (tmp_path / "kustomization.yaml").write_text(
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+        f"resources: [{k8s}/base, {k8s}/search/many]\ncomponents: [{k8s}/tls, {k8s}/hardened]\n"
+    )
+    manifests = kustomized(tmp_path)
+    assert validated(manifests, KUBERNETES[-1]) == ("", 0)
+    deployments = [one for one in yaml.safe_load_all(manifests) if one["kind"] == "Deployment"]
+    assert len(deployments) == 6
+    for one in deployments:
+        name, pod = one["metadata"]["name"], one["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        (told_here,) = container["env"]
+        process = name.removesuffix("-writer")
+        assert variables(process)[told_here["name"]] == "tls_folder"
+        mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+        assert mounts["tls"] == told_here["value"]
+        assert {"name": "tls", "secret": {"secretName": f"{name}-tls"}} in pod["volumes"]
+        for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+            assert container[probe]["httpGet"]["path"] == "/health"
 
 
 @everywhere
