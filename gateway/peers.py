@@ -17,6 +17,7 @@ from zocrates.orchestrator.v1 import chat_pb2 as chat
 from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
 from zocrates.search.v1 import search_pb2 as search
 from zocrates.search.v1 import search_pb2_grpc as search_rpc
+from zocrates.search.v1 import sync_control_pb2
 
 log = EventLog(__name__)
 
@@ -228,14 +229,18 @@ class Search:
         )
         await answered(call, "search")
 
-    async def stop_sync(self, *, owner: str) -> search.StopSyncResponse:
+    async def stop_sync(self, *, owner: str) -> sync_control_pb2.StopSyncResponse:
         """End the running sync where it is."""
         call = self._library.StopSync(
-            search.StopSyncRequest(), timeout=self._deadline_s, metadata=metadata_of(owner)
+            sync_control_pb2.StopSyncRequest(),
+            timeout=self._deadline_s,
+            metadata=metadata_of(owner),
         )
         return await answered(call, "search")
 
-    async def notify_change(self, request: search.NotifyChangeRequest, *, owner: str) -> None:
+    async def notify_change(
+        self, request: sync_control_pb2.NotifyChangeRequest, *, owner: str
+    ) -> None:
         """Say that the library changed."""
         call = self._library.NotifyChange(
             request, timeout=self._deadline_s, metadata=metadata_of(owner)

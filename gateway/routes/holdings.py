@@ -10,6 +10,7 @@ from gateway.routes.chat import scope_of
 from gateway.routes.context import CalledBy, InContext
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.search.v1 import search_pb2 as pb
+from zocrates.search.v1 import sync_control_pb2
 
 router = APIRouter(tags=["library"])
 
@@ -48,7 +49,9 @@ async def note_changes(
         if caller.may_read(event.library)
         for key in event.keys
     ]
-    await context.search.notify_change(pb.NotifyChangeRequest(items=items), owner=caller.owner)
+    await context.search.notify_change(
+        sync_control_pb2.NotifyChangeRequest(items=items), owner=caller.owner
+    )
     return holdings.Accepted()
 
 

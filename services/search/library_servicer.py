@@ -22,6 +22,7 @@ from services.search.listing import choices, page_of
 from services.search.scopes import Scopes
 from zocrates.search.v1 import search_pb2 as pb
 from zocrates.search.v1 import search_pb2_grpc as rpc
+from zocrates.search.v1 import sync_control_pb2
 
 DEFAULT_DOCUMENTS = 50
 MOST_DOCUMENTS = 200
@@ -50,10 +51,10 @@ class LibraryServicer(rpc.LibraryServiceServicer):
             yield report
 
     async def StopSync(
-        self, request: pb.StopSyncRequest, context: Context
-    ) -> pb.StopSyncResponse:
+        self, request: sync_control_pb2.StopSyncRequest, context: Context
+    ) -> sync_control_pb2.StopSyncResponse:
         """End the running sync where it is."""
-        return pb.StopSyncResponse(stopped=self._librarian.stop())
+        return sync_control_pb2.StopSyncResponse(stopped=self._librarian.stop())
 
     async def GetStatus(
         self, request: pb.GetStatusRequest, context: Context
@@ -132,11 +133,11 @@ class LibraryServicer(rpc.LibraryServiceServicer):
         return convert.document_page_to_proto(page, (await self._index.state()).aliases)
 
     async def NotifyChange(
-        self, request: pb.NotifyChangeRequest, context: Context
-    ) -> pb.NotifyChangeResponse:
+        self, request: sync_control_pb2.NotifyChangeRequest, context: Context
+    ) -> sync_control_pb2.NotifyChangeResponse:
         """Look at the library soon."""
         self._librarian.notify()
-        return pb.NotifyChangeResponse()
+        return sync_control_pb2.NotifyChangeResponse()
 
 
 def _timestamp(state: LibraryState) -> Timestamp | None:

@@ -35,6 +35,7 @@ from tests.fakes.zotero_api import KEY, ZoteroApi, serving_api
 from tests.fixtures.printed_paper import HEIGHT, LEFT, printed_paper
 from tests.fixtures.told_library import Told, attachment, item, write_database
 from zocrates.search.v1 import search_pb2 as pb
+from zocrates.search.v1 import sync_control_pb2
 
 ITEMS = 3_000
 PAGES = 30
@@ -174,7 +175,7 @@ async def found_after(stage: Stage, folder: Path, number: int, add: Callable[...
         return any(query in hit.passage.text for hit in await stage.hits(query))
 
     taken = stopwatch()
-    await stage.library.NotifyChange(pb.NotifyChangeRequest(), timeout=30)
+    await stage.library.NotifyChange(sync_control_pb2.NotifyChangeRequest(), timeout=30)
     await until(is_found)
     return taken()
 

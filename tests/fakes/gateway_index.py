@@ -11,6 +11,7 @@ from tests.fakes.gateway_peers import refusal
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.search.v1 import search_pb2 as search
 from zocrates.search.v1 import search_pb2_grpc as search_rpc
+from zocrates.search.v1 import sync_control_pb2
 
 
 class ScriptedSearch(search_rpc.SearchServiceServicer):
@@ -76,10 +77,10 @@ class ScriptedLibrary(search_rpc.LibraryServiceServicer):
             raise self.refuses
 
     async def StopSync(
-        self, request: search.StopSyncRequest, context: Context
-    ) -> search.StopSyncResponse:
+        self, request: sync_control_pb2.StopSyncRequest, context: Context
+    ) -> sync_control_pb2.StopSyncResponse:
         self.told.append(request)
-        return search.StopSyncResponse(stopped=True)
+        return sync_control_pb2.StopSyncResponse(stopped=True)
 
     async def SetSource(
         self, request: search.SetSourceRequest, context: Context
@@ -90,10 +91,10 @@ class ScriptedLibrary(search_rpc.LibraryServiceServicer):
         return search.SetSourceResponse()
 
     async def NotifyChange(
-        self, request: search.NotifyChangeRequest, context: Context
-    ) -> search.NotifyChangeResponse:
+        self, request: sync_control_pb2.NotifyChangeRequest, context: Context
+    ) -> sync_control_pb2.NotifyChangeResponse:
         self.told.append(request)
-        return search.NotifyChangeResponse()
+        return sync_control_pb2.NotifyChangeResponse()
 
     async def ListCollections(
         self, request: search.ListCollectionsRequest, context: Context

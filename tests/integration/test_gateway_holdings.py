@@ -10,6 +10,7 @@ from services.chassis.errors import ServiceError
 from tests.fakes.gateway_stage import BOB, Stage, stage_with_nats
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.search.v1 import search_pb2 as pb
+from zocrates.search.v1 import sync_control_pb2
 
 AS_BOB = {"X-API-Key": BOB}
 
@@ -57,7 +58,7 @@ async def test_a_sync_is_stopped_by_who_may_see_everything(stage: Stage) -> None
     assert stage.library.told == []
     reply = await stage.http.post("/library/sync/stop")
     assert (reply.status_code, reply.json()) == (200, {"stopped": True})
-    assert stage.library.told == [pb.StopSyncRequest()]
+    assert stage.library.told == [sync_control_pb2.StopSyncRequest()]
 
 
 MALFORMED: list[tuple[str, str, dict[str, Any] | None]] = [
@@ -89,7 +90,7 @@ async def test_changes_are_passed_on_as_far_as_the_caller_may_read(stage: Stage)
         reply = await stage.http.post("/library/changes", json={"events": events}, headers=headers)
         assert reply.status_code == 202
         told = stage.library.told[-1]
-        assert isinstance(told, pb.NotifyChangeRequest)
+        assert isinstance(told, sync_control_pb2.NotifyChangeRequest)
         assert [one.library for one in told.items] == libraries
 
 

@@ -16,6 +16,7 @@ from tests.fakes.search_library import FakeSource, FakeSources, FormFeedReader, 
 from tests.fakes.search_stage import Stage, search_stage
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.search.v1 import search_pb2 as pb
+from zocrates.search.v1 import sync_control_pb2
 
 DEADLINE_S = 30.0
 
@@ -100,7 +101,7 @@ async def test_what_is_told_to_be_new_is_read_before_the_rest(tmp_path: Path) ->
     async with search_stage(tmp_path / "index", source, reader=reader, readers=1) as stage:
         await until(lambda: has_opened_a_file(reader))
         source.records = shelf.item("NEW", "Novelty", abstract="Brand new caffeine.").records
-        await stage.library.NotifyChange(pb.NotifyChangeRequest(), timeout=30)
+        await stage.library.NotifyChange(sync_control_pb2.NotifyChangeRequest(), timeout=30)
         assert reader.gate is not None
         reader.gate.set()
         await until(lambda: finds(stage, "caffeine", "Novelty"))
@@ -114,7 +115,7 @@ async def test_what_is_told_to_be_new_is_read_before_the_rest(tmp_path: Path) ->
 async def test_a_change_that_is_told_in_quiet_times_is_followed(stage: Stage, shelf: Shelf) -> None:
     await stage.synced()
     stage.source.records = shelf.item("C", "Gamma", abstract="Caffeine.").records
-    await stage.library.NotifyChange(pb.NotifyChangeRequest(), timeout=30)
+    await stage.library.NotifyChange(sync_control_pb2.NotifyChangeRequest(), timeout=30)
     await until(lambda: finds(stage, "caffeine", "Gamma"))
 
 
@@ -219,7 +220,7 @@ async def test_word_of_a_change_that_cannot_be_followed_is_not_followed_for_ever
         async with search_stage(tmp_path / "index", source) as second:
             with pytest.raises(grpc.aio.AioRpcError):
                 await second.synced()
-            await second.library.NotifyChange(pb.NotifyChangeRequest(), timeout=30)
+            await second.library.NotifyChange(sync_control_pb2.NotifyChangeRequest(), timeout=30)
             with pytest.raises(grpc.aio.AioRpcError):
                 await second.synced()
             assert second.sync.running is None

@@ -200,36 +200,6 @@ async def test_two_callers_share_one_sync_and_one_may_go_away(tmp_path: Path, sh
         assert source.reads == 1
 
 
-async def test_a_sync_is_stopped_where_it_is_and_the_next_one_completes_it(
-    tmp_path: Path, shelf: Shelf
-) -> None:
-    reader = FormFeedReader(gate=asyncio.Event())
-    source = FakeSource(records=shelf.records)
-    async with search_stage(tmp_path / "index", source, reader=reader) as stage:
-        await until(lambda: has_opened_a_file(reader))
-        watching = asyncio.create_task(
-            drained(stage.library.Sync(pb.SyncRequest(), timeout=30), [])
-        )
-        await until(lambda: finds(stage, "sleep helps", "Alpha"))
-        assert (await stage.library.StopSync(pb.StopSyncRequest(), timeout=30)).stopped
-        assert reader.gate is not None
-        reader.gate.set()
-        with pytest.raises(grpc.aio.AioRpcError) as raised:
-            await watching
-        assert failure_of(raised.value).reason == "SYNC_STOPPED"
-        # Nobody failed, what was read is there, and nothing runs that could be stopped again.
-        told = await status(stage)
-        assert (told.last_error, told.HasField("running"), told.HasField("synced_at")) == (
-            "",
-            False,
-            False,
-        )
-        assert await stage.hits("sleep helps")
-        assert not (await stage.library.StopSync(pb.StopSyncRequest(), timeout=30)).stopped
-        assert (await stage.synced())[-1].phase == pb.SYNC_PHASE_DONE
-        assert await stage.hits("alpha sleep")
-
-
 async def test_texts_are_searchable_while_a_long_file_is_still_read(
     tmp_path: Path, shelf: Shelf
 ) -> None:
@@ -356,6 +326,7 @@ from services.search.library import text_sync
 from tests.fakes.search_library import FakeSource, Shelf
 from tests.fakes.search_stage import search_stage
 from zocrates.search.v1 import search_pb2 as pb
+from zocrates.search.v1 import sync_control_pb2
 
 async def main(folder):
     shelf = Shelf(folder)
