@@ -16,6 +16,7 @@ import grpc
 from services.chassis.server import new_event_loop
 from tests.bench import turn_script
 from zocrates.rerank.v1 import rerank_pb2 as rerank
+from zocrates.search.v1 import encoder_pb2
 from zocrates.search.v1 import search_pb2 as search
 from zocrates.synth.v1 import synth_pb2 as synth
 
@@ -86,6 +87,10 @@ class Stages:
         """The passages of a tool step."""
         return self._results[request.query]
 
+    async def describe_encoder(self, request: bytes, context: Any) -> bytes:
+        """An encoder of one language."""
+        return encoder_pb2.DescribeEncoderResponse(encoder_id="scripted").SerializeToString()
+
     async def find_quote(self, request: search.FindQuoteRequest, context: Any) -> bytes:
         """The quote where it stands."""
         reply = search.FindQuoteResponse()
@@ -130,6 +135,7 @@ def handlers(stages: Stages) -> list[grpc.GenericRpcHandler]:
     one_reply: dict[str, dict[str, tuple[Any, Any]]] = {
         "zocrates.search.v1.SearchService": {
             "SearchCorpus": (stages.search_corpus, search.SearchCorpusRequest.FromString),
+            "DescribeEncoder": (stages.describe_encoder, None),
             "FindQuote": (stages.find_quote, search.FindQuoteRequest.FromString),
         },
         "zocrates.rerank.v1.RerankService": {

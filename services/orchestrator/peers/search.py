@@ -1,5 +1,6 @@
 """The search process, as the orchestrator uses it."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,8 @@ from zocrates.search.v1 import search_pb2_grpc as rpc
 PEER = "search"
 # What only adds a remark is not waited for.
 DESCRIBE_S = 2.0
+# Languages change with the encoder only, for which search starts anew.
+LANGUAGES_KEPT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,8 @@ class SearchPeer:
     def __init__(self, channel: grpc.aio.Channel, deadlines: Deadlines) -> None:
         self._stub = rpc.SearchServiceStub(channel)
         self._deadline_s = deadlines.other_s
+        # What search told last, and when.
+        self._languages: tuple[float, Sequence[str]] | None = None
 
     async def search(self, request: SearchCorpus, scope: Mapping[str, Any]) -> Sequence[Hit]:
         """Passages for a query, best first."""
@@ -101,13 +106,17 @@ class SearchPeer:
 
     async def bridged_languages(self) -> Sequence[str]:
         """Languages between which a question finds texts, if search tells them soon."""
+        now = asyncio.get_running_loop().time()
+        if self._languages is not None and now - self._languages[0] < LANGUAGES_KEPT_S:
+            return self._languages[1]
         reply: encoder_pb2.DescribeEncoderResponse = await unary(
             PEER,
             self._stub.DescribeEncoder,
             encoder_pb2.DescribeEncoderRequest(),
             deadline_s=min(self._deadline_s, DESCRIBE_S),
         )
-        return list(reply.bridged_languages)
+        self._languages = (now, list(reply.bridged_languages))
+        return self._languages[1]
 
     async def _call(self, method: Any, request: object) -> Any:  # a multicallable of the stub
         return await unary(PEER, method, request, deadline_s=self._deadline_s)
