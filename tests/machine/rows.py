@@ -1,6 +1,5 @@
 """All that the database holds of an owner, at one moment, and what must always be true of it."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -179,7 +178,7 @@ def _is_over(rows: RunRows) -> bool:
 
 def same(one: RunRows, other: RunRows) -> bool:
     """Whether two looks at a run saw the same."""
-    return json.dumps(_plain(one), sort_keys=True) == json.dumps(_plain(other), sort_keys=True)
+    return _plain(one) == _plain(other)
 
 
 def _plain(rows: RunRows) -> list[Any]:
