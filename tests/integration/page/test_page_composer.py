@@ -77,9 +77,10 @@ async def test_a_question_is_edited_and_asked_again_in_its_place(stage: Stage, p
     await page.types(field, "Do naps help, really?")
     await page.evaluate(f"{field}.focus()")
     await page.presses("Enter", ctrl=True)
-    await until(lambda: stage.orchestrator.turns[-1:][0].prompt == "Do naps help, really?")
+    turns = stage.orchestrator.turns
+    await until(lambda: bool(turns) and turns[-1].prompt == "Do naps help, really?")
     assert run.state == chat.RUN_STATE_REWOUND
-    assert stage.orchestrator.turns[-1].session_id == run.session_id
+    assert turns[-1].session_id == run.session_id
     await page.holds("document.querySelectorAll('.turn').length === 1")
     await page.shows("Do naps help, really?")
 
