@@ -3,7 +3,9 @@
 import grpc
 
 from services.chassis.channel import open_channel
+from services.orchestrator.ceilings import Harness
 from services.orchestrator.settings import Settings
+from tests.fakes.deep_question import QUESTION
 from tests.fakes.research_peers import ResearchPeers
 from tests.integration.orchestrator_stage import orchestrator
 from zocrates.orchestrator.v1 import models_pb2 as pb
@@ -36,3 +38,13 @@ async def test_every_process_names_its_models_and_an_absent_one_names_none(
         assert models.HasField("minds")
         assert not models.HasField("ranking")
         assert not models.HasField("support")
+
+
+async def test_the_writer_is_told_between_which_languages_the_search_finds_meaning(
+    settings: Settings, peers: ResearchPeers
+) -> None:
+    peers.search.bridged = ("en", "de")
+    async with orchestrator(settings, Harness(hitl_enabled=False)) as chat:
+        await chat.answer(QUESTION)
+    (request,) = peers.synth.syntheses
+    assert list(request.bridged_languages) == ["en", "de"]
