@@ -24,7 +24,9 @@ var Stage = {
 			}
 		}, 'http-on-modify-request');
 		Services.console.registerListener({ observe: (message) => {
-			if (message instanceof Components.interfaces.nsIScriptError && /zocrates-/.test(message.sourceName)) {
+			// A frame that is closed while it loads leaves its modules behind; one that misses a module shows nothing.
+			let isOfClosing = /^Loading failed for the module/.test(message.errorMessage);
+			if (message instanceof Components.interfaces.nsIScriptError && /zocrates-/.test(message.sourceName) && !isOfClosing) {
 				this.errors.push(`${message.errorMessage} (${message.sourceName}:${message.lineNumber})`);
 			}
 		} });
