@@ -24,9 +24,10 @@ var Stage = {
 			}
 		}, 'http-on-modify-request');
 		Services.console.registerListener({ observe: (message) => {
+			// Asking for the interface is what makes the fields readable.
+			let isOurs = message instanceof Components.interfaces.nsIScriptError && /zocrates-/.test(message.sourceName);
 			// A frame that is closed while it loads leaves its modules behind; one that misses a module shows nothing.
-			let isOfClosing = /^Loading failed for the module/.test(message.errorMessage);
-			if (message instanceof Components.interfaces.nsIScriptError && /zocrates-/.test(message.sourceName) && !isOfClosing) {
+			if (isOurs && !/^Loading failed for the module/.test(message.errorMessage)) {
 				this.errors.push(`${message.errorMessage} (${message.sourceName}:${message.lineNumber})`);
 			}
 		} });
