@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import fcntl
 import itertools
 import json
 import os
@@ -170,25 +171,20 @@ async def chromium_page(folder: Path) -> AsyncIterator[ChromiumPage]:
         pytest.skip("NEEDS CHROMIUM: it is not installed, so the page was not tried in a browser")
     their_commands, our_commands = os.pipe()
     our_replies, their_replies = os.pipe()
-
-    def place_pipes() -> None:
-        # The browser reads commands from 3 and writes replies to 4; either may be in use.
-        commands, replies = os.dup(their_commands), os.dup(their_replies)
-        high = (os.dup2(commands, 103), os.dup2(replies, 104))
-        os.dup2(high[0], 3)
-        os.dup2(high[1], 4)
-
+    # The browser reads commands from 3 and writes replies to 4. A shell puts them there: code of
+    # ours between fork and exec would run in a copy of a process with many threads.
+    commands = fcntl.fcntl(their_commands, fcntl.F_DUPFD, 10)
+    answers = fcntl.fcntl(their_replies, fcntl.F_DUPFD, 10)
     process = await asyncio.create_subprocess_exec(
-        program,
+        *("/bin/bash", "-c", f'exec "$0" "$@" 3<&{commands} 4>&{answers}', program),
         *FLAGS,
         f"--user-data-dir={folder}",
-        preexec_fn=place_pipes,
-        close_fds=False,
+        pass_fds=(commands, answers),
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
     )
-    os.close(their_commands)
-    os.close(their_replies)
+    for descriptor in (their_commands, their_replies, commands, answers):
+        os.close(descriptor)
     replies = asyncio.StreamReader(limit=2**26)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(replies), os.fdopen(our_replies, "rb")

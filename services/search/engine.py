@@ -149,23 +149,25 @@ class Engine:
 async def _candidates(
     text: str, encoder: EncoderLanes | None, view: View, *, within: Collection[str], depth: int
 ) -> tuple[list[Found], list[Found], dict[int, float]]:
-    """What words found, what vectors found, and the cosines of both by place.
-
-    The cosines of what words found are read while the nearest vectors are still being looked for.
-    """
+    """What words found, what vectors found, and the cosines of both by place."""
     if encoder is None:
         return await view.best_by_words(text, within=within, limit=depth), [], {}
-    embedded = asyncio.ensure_future(encoder.encode_query(text))
+    query, words = await asyncio.gather(
+        _near(encoder, text, view, within, depth),
+        view.best_by_words(text, within=within, limit=depth),
+    )
+    vector, near = query
+    # One reading of the stored vectors serves both: exact cosines, whatever led to a passage.
+    cosines = await view.cosines(vector, list({one.place for one in (*words, *near)}))
+    exact = [replace(one, score=cosines[one.place]) for one in near]
+    return words, sorted(exact, key=lambda one: -one.score)[:depth], cosines
 
-    async def by_words() -> tuple[list[Found], dict[int, float]]:
-        found = await view.best_by_words(text, within=within, limit=depth)
-        return found, await view.cosines(await embedded, [one.place for one in found])
 
-    async def by_vector() -> list[Found]:
-        return await view.best_by_vector(await embedded, within=within, limit=depth)
-
-    (words, cosines), vectors = await asyncio.gather(by_words(), by_vector())
-    return words, vectors, {**cosines, **{one.place: one.score for one in vectors}}
+async def _near(
+    encoder: EncoderLanes, text: str, view: View, within: Collection[str], depth: int
+) -> tuple[list[float], list[Found]]:
+    vector = await encoder.encode_query(text)
+    return vector, await view.near(vector, within=within, limit=depth)
 
 
 def valid_query(query: str) -> str:

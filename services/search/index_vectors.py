@@ -19,8 +19,9 @@ GRAPH_FROM = 20_000
 LEAST_RECALL = 0.98
 # How many places of the graph a search keeps in view; the first that is good enough is taken.
 BEAMS = (200, 400, 800)
-# The graph holds vectors of eight bits: twice as many as asked for are compared with the real ones.
-REFINED = 2
+# The graph holds vectors of eight bits, so its order is nearly the true one: so many times as many
+# as asked for are returned, for whoever compares them with the real vectors.
+MARGIN = 1.25
 # How deep queries look, and how many stored vectors stand in for queries.
 DEPTH = 80
 SAMPLES = 32
@@ -60,13 +61,15 @@ async def nearest(
 ) -> tuple[Numbers, list[float]]:
     """Row ids and cosines of the rows with the highest, best first.
 
-    A beam of 0 looks at every row that passes the filter.
+    A beam of 0 looks at every row that passes the filter. Along a graph the cosines are near the
+    true ones, and somewhat more than `count` rows are returned.
     """
     search = table.query().nearest_to(list(vector)).distance_type("cosine")
     if where:
         search = search.where(where)
     if beam and not where:
-        search = search.ef(max(beam, REFINED * count)).refine_factor(REFINED)
+        count = round(MARGIN * count)
+        search = search.ef(max(beam, 2 * count))
     else:
         # Filters leave few rows, and a graph may lead past them.
         search = search.bypass_vector_index()

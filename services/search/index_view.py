@@ -92,12 +92,16 @@ class View:
             rows = await rows_of(search.limit(count))
             return row_ids(rows), rows["_score"].to_pylist()
 
-        return await self._best(retrieve, self._keys.passage_rows, within, limit)
+        found = await self._best(retrieve, self._keys.passage_rows, within, limit)
+        return found[:limit]
 
-    async def best_by_vector(
+    async def near(
         self, vector: Sequence[float], *, within: Collection[str], limit: int
     ) -> list[Found]:
-        """The passages of the documents `within` whose vectors are nearest; scores are cosines."""
+        """At least the passages of the documents `within` whose vectors are nearest.
+
+        Where a graph leads to them the scores are near their cosines, and there are some more.
+        """
         table = self._vectors
         if table is None:
             return []
@@ -136,7 +140,7 @@ class View:
         within: Collection[str],
         limit: int,
     ) -> list[Found]:
-        """The first `limit` that are current and within; asks for more while too many were not."""
+        """At least the first `limit` that are current and within; asks again if it got too few."""
         is_limited = len(within) < len(self.searchable)
         where = None
         if is_limited and len(within) <= LISTED_DOCUMENTS:
@@ -150,7 +154,7 @@ class View:
             if is_limited:
                 kept = [one for one in kept if one.document_id in within]
             if len(kept) >= limit or len(rows) < count:
-                return kept[:limit]
+                return kept
             count *= 4
 
 

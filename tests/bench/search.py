@@ -158,7 +158,7 @@ async def latencies(
         return await view.best_by_words(query, within=view.searchable, limit=CANDIDATES)
 
     async def nearest(query: str) -> object:
-        return await view.best_by_vector(known[query], within=view.searchable, limit=CANDIDATES)
+        return await view.near(known[query], within=view.searchable, limit=CANDIDATES)
 
     async def hybrid(query: str) -> object:
         return await engine.search(query, Scope(), HITS)
@@ -186,7 +186,7 @@ async def recall(index: Index, known: Mapping[str, list[float]], base: Baselines
     hits = 0
     for vector in known.values():
         truth = {f"p{place:08d}" for place in base.scan(vector)}
-        found = await view.best_by_vector(vector, within=view.searchable, limit=CANDIDATES)
+        found = await view.near(vector, within=view.searchable, limit=CANDIDATES)
         hits += len(truth & {one.passage_id for one in found})
     return hits / (CANDIDATES * len(known))
 

@@ -81,8 +81,14 @@ async def test_a_question_ends_with_what_a_person_is_asked(stage: Stage) -> None
     payload = asked.data["payload"]
     assert payload["trigger"] == "agent"
     assert payload["gaps"] == ["Older adults", "Dose"]
-    assert payload["used"] == {"calls": 10, "words": 6200, "passages_found": 31, "documents": 7}
-    assert payload["next_limits"] == {"calls": 15, "words": 11250, "passages": 20}
+    assert payload["used"] == {
+        "calls": 10,
+        "words": 6200,
+        "passages_found": 31,
+        "documents": 7,
+        "tokens": 0,
+    }
+    assert payload["next_limits"] == {"calls": 15, "words": 11250, "passages": 20, "tokens": 0}
 
 
 async def test_a_decision_is_passed_on_and_continues_the_same_run(stage: Stage) -> None:
@@ -171,12 +177,12 @@ async def test_what_no_checkpoint_offers_is_refused(stage: Stage, action: str) -
 
 async def test_feedback_on_a_plan_is_handed_on_with_the_version_that_was_seen(stage: Stage) -> None:
     run = waiting(stage)
-    body = decision(run, {"action": "feedback", "message": "Dose too."}) | {"expected_version": 2}
+    body = decision(run, {"action": "feedback", "message": "Dose too."}) | {"expected_version": 1}
     async with stage.http.stream("POST", "/chat/resume", json=body) as reply:
         assert reply.status_code == 200
     sent = stage.orchestrator.decisions[-1]
     assert sent.action == ev.DECISION_ACTION_FEEDBACK
-    assert (sent.message, sent.guidance, sent.expected_version) == ("Dose too.", "", 2)
+    assert (sent.message, sent.guidance, sent.expected_version) == ("Dose too.", "", 1)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +303,7 @@ async def test_a_checkpoint_is_read_with_its_evidence(stage: Stage) -> None:
     checkpoint = (await stage.http.get(path, headers={"X-API-Key": BOB})).json()
     assert checkpoint["interrupt_id"] == "interrupt_ext_1"
     snapshot = checkpoint["snapshot"]
-    assert snapshot["ceilings"] == {"calls": 10, "words": 7500, "passages": 15}
+    assert snapshot["ceilings"] == {"calls": 10, "words": 7500, "passages": 15, "tokens": 0}
     assert (snapshot["call_count"], snapshot["completed_extensions"]) == (10, [1])
     # Bob may not read the library "user" any more.
     assert [one["library"] for one in snapshot["evidence"]] == ["groups/7"]

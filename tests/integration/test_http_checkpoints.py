@@ -97,7 +97,12 @@ async def test_calls_that_run_out_with_gaps_left_end_in_a_question(wire: Wire) -
     payload = asked["payload"]
     assert (payload["trigger"], payload["gaps"]) == ("gaps", ["q10", "q11"])
     assert (payload["used"]["calls"], payload["limits"]["calls"]) == (10, 10)
-    assert payload["next_limits"] == {"calls": 15, "words": 11_250, "passages": 20}
+    assert payload["next_limits"] == {
+        "calls": 15,
+        "words": 11_250,
+        "passages": 20,
+        "tokens": 750_000,
+    }
     notices = [one.data.get("notice", "") for one in seen if one.name == "tool_result"]
     assert [number for number, one in enumerate(notices, 1) if one] == [9, 10, 11, 12]
     assert "one call is left" in notices[8]

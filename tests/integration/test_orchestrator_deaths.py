@@ -72,7 +72,7 @@ async def test_a_run_survives_the_death_of_its_process_also_without_nats(
         cases = [case for case in await single_deaths(lane) if "Checkpoints.decide" in str(case)]
         outcome = await tell([lane], cases)
     assert not outcome.failures
-    assert len(outcome.reached) == 4
+    assert len(outcome.reached) == len(cases) >= 4
 
 
 def ways_of(package: ModuleType) -> Iterator[type]:

@@ -96,7 +96,7 @@ async def test_cosines_are_those_of_the_present_text(
     assert {names[place]: cosine for place, cosine in cosines.items()} == {
         "user/OTHER#abstract": pytest.approx(0.5**0.5)
     }
-    near = await view.best_by_vector(EAST, within=view.searchable, limit=10)
+    near = await view.near(EAST, within=view.searchable, limit=10)
     assert [one.document_id for one in near] == ["user/OTHER#abstract"]
 
 
@@ -112,7 +112,7 @@ async def test_within_leaves_out_all_other_documents(
     view = await index.view()
     within = {"user/ITEM2#abstract"}
     words = await view.best_by_words("naps", within=within, limit=10)
-    near = await view.best_by_vector(EAST, within=within, limit=10)
+    near = await view.near(EAST, within=within, limit=10)
     assert {one.document_id for one in words} == {one.document_id for one in near} == within
 
 

@@ -13,7 +13,10 @@ from services.chassis.settings import environment_names
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "http-api.md"
 # Variables that every process has, described with the configuration of the whole.
-EVERYWHERE = {"HOST", "PORT", "LOG_LEVEL", "DRAIN_S", "NATS_URL", "ENVIRONMENT"}
+EVERYWHERE = {
+    *("HOST", "PORT", "LOG_LEVEL", "DRAIN_S", "ENVIRONMENT", "TLS_FOLDER"),
+    *("NATS_URL", "NATS_USER", "NATS_PASSWORD", "NATS_CA_FILE"),
+}
 TARGETS = {"ORCHESTRATOR_TARGET", "SEARCH_TARGET"}
 
 

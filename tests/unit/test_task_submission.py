@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -136,6 +136,8 @@ def test_what_nothing_follows_is_told() -> None:
     ]
 
 
+# The first text on a new machine makes hypothesis' tables of characters, which takes seconds.
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.dictionaries(
         st.sampled_from(["review_timeout", "require_review", "research_strategy", "disable_ai"]),

@@ -75,10 +75,11 @@ async def test_a_question_is_edited_and_asked_again_in_its_place(stage: Stage, p
     await page.holds("document.activeElement === document.querySelector('.edit')")
     await page.evaluate("document.querySelector('.edit').click()")
     await page.types(field, "Do naps help, really?")
+    before = len(stage.orchestrator.turns)
     await page.evaluate(f"{field}.focus()")
     await page.presses("Enter", ctrl=True)
     turns = stage.orchestrator.turns
-    await until(lambda: bool(turns) and turns[-1].prompt == "Do naps help, really?")
+    await until(lambda: len(turns) > before and turns[-1].prompt == "Do naps help, really?")
     assert run.state == chat.RUN_STATE_REWOUND
     assert turns[-1].session_id == run.session_id
     await page.holds("document.querySelectorAll('.turn').length === 1")

@@ -26,8 +26,8 @@ var Stage = {
 		Services.console.registerListener({ observe: (message) => {
 			// Asking for the interface is what makes the fields readable.
 			let isOurs = message instanceof Components.interfaces.nsIScriptError && /zocrates-/.test(message.sourceName);
-			// A frame that is closed while it loads leaves its modules behind; one that misses a module shows nothing.
-			if (isOurs && !/^Loading failed for the module/.test(message.errorMessage)) {
+			// A frame that is closed while it loads leaves its modules or its own text behind; one that misses either shows nothing.
+			if (isOurs && !/^(Loading failed for the module|XML Parsing Error: no root element found)/.test(message.errorMessage)) {
 				this.errors.push(`${message.errorMessage} (${message.sourceName}:${message.lineNumber})`);
 			}
 		} });
