@@ -59,10 +59,10 @@ def graph_of(text: str) -> Graph:
 async def nearest(
     table: "AsyncTable", vector: Sequence[float], *, where: str | None, count: int, beam: int
 ) -> tuple[Numbers, list[float]]:
-    """Row ids and cosines of the rows with the highest, best first.
+    """Row ids of the rows with the highest cosines, best first, and scores in that order.
 
-    A beam of 0 looks at every row that passes the filter. Along a graph the cosines are near the
-    true ones, and somewhat more than `count` rows are returned.
+    A beam of 0 looks at every row that passes the filter; then the scores are the cosines. Along a
+    graph they only tell the order, nearly, and somewhat more than `count` rows are returned.
     """
     search = table.query().nearest_to(list(vector)).distance_type("cosine")
     if where:

@@ -100,7 +100,7 @@ class View:
     ) -> list[Found]:
         """At least the passages of the documents `within` whose vectors are nearest.
 
-        Where a graph leads to them the scores are near their cosines, and there are some more.
+        Their scores tell the order, nearly; `cosines` tells the true one.
         """
         table = self._vectors
         if table is None:
