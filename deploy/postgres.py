@@ -122,7 +122,8 @@ class Postgres:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise CannotStart(f"{Path(command[0]).name} could not be run: {error}.") from error
         if done.returncode != 0:
-            said = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no reason given"]
+            lines = (done.stderr or done.stdout).strip().splitlines()
+            said = lines[-1:] or [f"no reason given, exit code {done.returncode}"]
             raise CannotStart(f"The database could not be made in {str(self.folder)!r}: {said[0]}")
 
     def _remove_misleading_lock(self) -> None:
