@@ -76,13 +76,11 @@ class Run:
 
 
 def register_fonts() -> None:
-    """Make the fonts known to reportlab, whichever of them it knows already."""
-    known = set(pdfmetrics.getRegisteredFontNames())
+    """Make the fonts known to reportlab, in place of others that it may know by these names."""
     for name in _VERA_CUTS:
-        if name not in known:
-            pdfmetrics.registerFont(TTFont(name, f"{name}.ttf"))
-    if _JAPANESE not in known:
-        pdfmetrics.registerFont(UnicodeCIDFont(_JAPANESE))
+        pdfmetrics.registerFont(TTFont(name, f"{name}.ttf"))
+    # A font for vertical writing has the same name.
+    pdfmetrics.registerFont(UnicodeCIDFont(_JAPANESE))
 
 
 def is_japanese(character: str) -> bool:

@@ -66,7 +66,11 @@ def test_text_from_the_left_is_whole(tmp_path: Path, lines: tuple[str, ...], tex
     assert words(read(tmp_path, pdf)) == [text]
 
 
-def test_vertical_writing_is_read_line_by_line_from_the_right(tmp_path: Path) -> None:
+def test_vertical_writing_is_read_line_by_line_from_the_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The font has the name of its horizontal twin: what is known by it afterwards is as before.
+    monkeypatch.setattr(pdfmetrics, "_fonts", dict(pdfmetrics._fonts))
     font = UnicodeCIDFont("HeiseiMin-W3", isVertical=True)
     pdfmetrics.registerFont(font)
     paper = printed_paper(tmp_path / "vertical.pdf")
