@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 # Servers are started from processes in which gRPC is at work, some of them under another account,
-# for which Python forks. gRPC's own handlers at a fork end such a child by a segmentation fault, one
-# in four under load, so they are switched off before gRPC is loaded.
+# for which Python forks. gRPC's own handlers at a fork end such a child by a segmentation fault,
+# one in four under load, so they are switched off before gRPC is loaded.
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -157,10 +157,8 @@ async def _candidates(
         view.best_by_words(text, within=within, limit=depth),
     )
     vector, near = query
-    # One reading of the stored vectors serves both: exact cosines, whatever led to a passage.
-    cosines = await view.cosines(vector, list({one.place for one in (*words, *near)}))
-    exact = [replace(one, score=cosines[one.place]) for one in near]
-    return words, sorted(exact, key=lambda one: -one.score)[:depth], cosines
+    # Cosines of both, whatever led to a passage.
+    return words, near, view.cosines(vector, list({one.place for one in (*words, *near)}))
 
 
 async def _near(

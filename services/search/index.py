@@ -119,7 +119,7 @@ class Index:
                     break
                 vectors = await self.vectors(moment.encoder_id) if moment.vectors else None
                 view = await view_of(
-                    self.connection, moment, documents, self.passages_table, vectors
+                    self.connection, moment, documents, self.passages_table, vectors, view
                 )
             self._view = view
             assert view is not None

@@ -5,7 +5,7 @@ these arrays tell what they are, and only what a reply contains is fetched. Row 
 version of a table.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +50,8 @@ class Keys:
 
     passage_ids: pa.StringArray
     document_ids: pa.DictionaryArray
+    marks: pa.Array
+    """What names the present text of each passage."""
     passage_rows: RowPlaces
     row_of_passage: Numbers
     vector_rows: RowPlaces
@@ -60,6 +62,14 @@ class Keys:
     def vectors(self) -> int:
         """How many of the passages have a vector."""
         return int(np.count_nonzero(self.row_of_vector != ABSENT))
+
+    def within(self, document_ids: Collection[str]) -> Numbers:
+        """The places of the passages of these documents, ascending."""
+        wanted = pc.is_in(
+            self.document_ids.dictionary, value_set=pa.array(document_ids, pa.string())
+        )
+        of_document = wanted.to_numpy(zero_copy_only=False)
+        return np.flatnonzero(of_document[self.document_ids.indices.to_numpy()])
 
     def found(self, places: Numbers, scores: Iterable[float]) -> list[Found]:
         """What was found at these places, of which none is ABSENT."""
@@ -79,13 +89,14 @@ def keys_of(documents: Documents, passages: pa.Table, vectors: pa.Table | None) 
     """The keys for rows of one version: `passages` has the columns of PASSAGE_KEYS, `vectors` those
     of VECTOR_KEYS, both with row ids."""
     live = live_rows(passages, documents)
+    marks = marks_of(live)
     row_of_passage = row_ids(live)
     places = np.arange(len(row_of_passage), dtype=np.int64)
     row_of_vector = np.full(len(places), ABSENT, dtype=np.int64)
     vector_rows = RowPlaces(ids=np.empty(0, np.int64), places=np.empty(0, np.int64))
     if vectors is not None and vectors.num_rows:
         # A vector is a passage's own while their digests agree.
-        matches = pc.index_in(marks_of(live), value_set=marks_of(vectors))
+        matches = pc.index_in(marks, value_set=marks_of(vectors))
         at = matches.fill_null(ABSENT).to_numpy(zero_copy_only=False).astype(np.int64)
         has_one = at != ABSENT
         ids = row_ids(vectors)
@@ -96,6 +107,7 @@ def keys_of(documents: Documents, passages: pa.Table, vectors: pa.Table | None) 
     return Keys(
         passage_ids=live["passage_id"].combine_chunks(),
         document_ids=live["document_id"].combine_chunks().dictionary_encode(),
+        marks=marks,
         passage_rows=_sorted(row_of_passage, places),
         row_of_passage=row_of_passage,
         vector_rows=vector_rows,

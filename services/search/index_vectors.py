@@ -1,4 +1,4 @@
-"""Nearest vectors: exact while they are few, along a graph of neighbours once they are many."""
+"""The graph of neighbours that finds the nearest vectors once they are many."""
 
 import json
 from collections.abc import Sequence
@@ -56,26 +56,22 @@ def graph_of(text: str) -> Graph:
     return Graph(**json.loads(text))
 
 
-async def nearest(
-    table: "AsyncTable", vector: Sequence[float], *, where: str | None, count: int, beam: int
-) -> tuple[Numbers, list[float]]:
-    """Row ids of the rows with the highest cosines, best first, and scores in that order.
+async def neighbours(
+    table: "AsyncTable", vector: Sequence[float], *, count: int, beam: int
+) -> Numbers:
+    """Row ids of the rows with the highest cosines, best first.
 
-    A beam of 0 looks at every row that passes the filter; then the scores are the cosines. Along a
-    graph they only tell the order, nearly, and somewhat more than `count` rows are returned.
+    A beam of 0 looks at every row. Along a graph the order is nearly the true one, and somewhat
+    more than `count` rows are returned.
     """
     search = table.query().nearest_to(list(vector)).distance_type("cosine")
-    if where:
-        search = search.where(where)
-    if beam and not where:
+    if beam:
         count = round(MARGIN * count)
         search = search.ef(max(beam, 2 * count))
     else:
-        # Filters leave few rows, and a graph may lead past them.
         search = search.bypass_vector_index()
-    search = search.with_row_id().select(["_distance"])
-    rows = await rows_of(search.limit(count))
-    return row_ids(rows), [1 - distance for distance in rows["_distance"].to_pylist()]
+    # The distance is asked for because nothing but a row id cannot be.
+    return row_ids(await rows_of(search.with_row_id().select(["_distance"]).limit(count)))
 
 
 async def graph_is_due(table: "AsyncTable", known: Graph | None, *, graph_from: int) -> bool:
@@ -96,10 +92,10 @@ async def make_graph(table: "AsyncTable") -> Graph:
     config = HnswSq(distance_type="cosine", num_partitions=max(1, rows // PER_PARTITION))
     await table.create_index(COLUMN, config=config, replace=True, wait_timeout=BUILD_DEADLINE)
     samples = await _samples(table, rows)
-    truth = [await _neighbours(table, vector, beam=0) for vector in samples]
+    truth = [await _nearest(table, vector, beam=0) for vector in samples]
     recall = 0.0
     for beam in BEAMS:
-        found = [await _neighbours(table, vector, beam=beam) for vector in samples]
+        found = [await _nearest(table, vector, beam=beam) for vector in samples]
         hits = sum(len(one & true) for one, true in zip(found, truth, strict=True))
         recall = hits / sum(map(len, truth))
         if recall >= LEAST_RECALL:
@@ -116,9 +112,8 @@ async def _samples(table: "AsyncTable", rows: int) -> list[list[float]]:
     return [row[COLUMN] for row in taken]
 
 
-async def _neighbours(table: "AsyncTable", vector: Sequence[float], *, beam: int) -> set[int]:
-    rows, _ = await nearest(table, vector, where=None, count=DEPTH, beam=beam)
-    return set(rows.tolist())
+async def _nearest(table: "AsyncTable", vector: Sequence[float], *, beam: int) -> set[int]:
+    return set((await neighbours(table, vector, count=DEPTH, beam=beam)).tolist())
 
 
 async def _graphs(table: "AsyncTable") -> list[str]:

@@ -1,12 +1,11 @@
 """The index at one moment: what a query sees to its end, whatever is committed meanwhile."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from services.search import index_schema as schema
 from services.search.analysis import query_terms
@@ -16,13 +15,13 @@ from services.search.index_keys import (
     VECTOR_KEYS,
     Keys,
     Numbers,
-    RowPlaces,
     keys_of,
     row_ids,
 )
 from services.search.index_queries import rows_of
 from services.search.index_rows import Documents, Found, IndexedPassage
-from services.search.index_vectors import COLUMN, nearest
+from services.search.index_vectors import neighbours
+from services.search.vector_matrix import VectorMatrix, matrix_of
 
 if TYPE_CHECKING:
     from lancedb.db import AsyncConnection
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 # A filter that lists documents costs time for each; beyond this, rows outside are dropped after.
 LISTED_DOCUMENTS = 500
-
-Scored = tuple[Numbers, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +54,7 @@ class View:
         passages: "AsyncTable",
         vectors: "AsyncTable | None",
         keys: Keys,
+        matrix: VectorMatrix | None,
     ) -> None:
         """A view of tables that are checked out at the moment's versions."""
         self.moment = moment
@@ -71,6 +69,7 @@ class View:
         self._passages = passages
         self._vectors = vectors
         self._keys = keys
+        self.matrix = matrix
 
     async def best_by_words(
         self, query: str, *, within: Collection[str], limit: int
@@ -84,44 +83,47 @@ class View:
         # A term that is repeated counts as often; nothing in a match query is an operator.
         match = MatchQuery(" ".join(wanted), "terms")  # type: ignore[call-arg]  # defaults unseen by mypy
 
-        async def retrieve(where: str | None, count: int) -> Scored:
-            search = self._passages.query().nearest_to_text(match)
-            if where:
-                search = search.where(where)
-            search = search.with_row_id().select(["_score"])
+        limits = self._limits(within)
+        search = self._passages.query().nearest_to_text(match).with_row_id().select(["_score"])
+        if limits and len(within) <= LISTED_DOCUMENTS:
+            search = search.where(schema.is_in("document_id", within))
+        count = limit
+        while True:
             rows = await rows_of(search.limit(count))
-            return row_ids(rows), rows["_score"].to_pylist()
-
-        found = await self._best(retrieve, self._keys.passage_rows, within, limit)
-        return found[:limit]
+            places = self._keys.passage_rows.of(row_ids(rows))
+            current = places != ABSENT
+            found = self._keys.found(places[current], rows["_score"].to_numpy()[current])
+            if limits:
+                found = [one for one in found if one.document_id in within]
+            # Too few: rows of former generations, or of other documents, were in the way.
+            if len(found) >= limit or len(rows) < count:
+                return found[:limit]
+            count *= 4
 
     async def near(
         self, vector: Sequence[float], *, within: Collection[str], limit: int
     ) -> list[Found]:
-        """At least the passages of the documents `within` whose vectors are nearest.
+        """The passages of the documents `within` whose vectors are nearest, with their cosines.
 
-        Their scores tell the order, nearly; `cosines` tells the true one.
+        Exactly those, but for a whole library whose vectors have a graph: the graph names the
+        candidates.
         """
-        table = self._vectors
-        if table is None:
+        matrix = self.matrix
+        if matrix is None or self._vectors is None:
             return []
+        among = self._keys.within(within) if self._limits(within) else None
+        if among is None and self.moment.beam:
+            among = await self._along_graph(self._vectors, vector, limit)
+        places, cosines = await asyncio.to_thread(matrix.nearest, vector, among=among, limit=limit)
+        return self._keys.found(places, cosines)
 
-        async def retrieve(where: str | None, count: int) -> Scored:
-            return await nearest(table, vector, where=where, count=count, beam=self.moment.beam)
-
-        return await self._best(retrieve, self._keys.vector_rows, within, limit)
-
-    async def cosines(self, vector: Sequence[float], places: Sequence[int]) -> dict[int, float]:
+    def cosines(self, vector: Sequence[float], places: Sequence[int]) -> dict[int, float]:
         """The cosines, by place, of those passages that have a vector."""
-        asked = np.asarray(places, dtype=np.int64)
-        rows = self._keys.row_of_vector[asked]
-        rows = rows[rows != ABSENT]
-        if self._vectors is None or not len(rows):
+        if self.matrix is None:
             return {}
-        taken = self._vectors.take_row_ids(rows.tolist()).with_row_id().select([COLUMN])
-        stored = await rows_of(taken)
-        found = self._keys.vector_rows.of(row_ids(stored))
-        return dict(zip(found.tolist(), _cosines(stored[COLUMN], vector), strict=True))
+        asked = np.asarray(places, dtype=np.int64)
+        asked = asked[self.matrix.present[asked]]
+        return dict(zip(asked.tolist(), self.matrix.cosines(vector, asked).tolist(), strict=True))
 
     async def passages(self, places: Sequence[int]) -> dict[int, IndexedPassage]:
         """The passages by place."""
@@ -133,39 +135,21 @@ class View:
         found = self._keys.passage_rows.of(row_ids(stored)).tolist()
         return dict(zip(found, map(schema.passage_of, stored.to_pylist()), strict=True))
 
-    async def _best(
-        self,
-        retrieve: Callable[[str | None, int], Awaitable[Scored]],
-        of_rows: RowPlaces,
-        within: Collection[str],
-        limit: int,
-    ) -> list[Found]:
-        """At least the first `limit` that are current and within; asks again if it got too few."""
-        is_limited = len(within) < len(self.searchable)
-        where = None
-        if is_limited and len(within) <= LISTED_DOCUMENTS:
-            where = schema.is_in("document_id", within)
+    async def _along_graph(
+        self, table: "AsyncTable", vector: Sequence[float], limit: int
+    ) -> Numbers:
         count = limit
         while True:
-            rows, scores = await retrieve(where, count)
-            places = of_rows.of(rows)
-            current = places != ABSENT
-            kept = self._keys.found(places[current], np.asarray(scores)[current])
-            if is_limited:
-                kept = [one for one in kept if one.document_id in within]
-            if len(kept) >= limit or len(rows) < count:
-                return kept
+            rows = await neighbours(table, vector, count=count, beam=self.moment.beam)
+            places: Numbers = self._keys.vector_rows.of(rows)
+            places = places[places != ABSENT]
+            # Too few: vectors of replaced texts were in the way.
+            if len(places) >= limit or len(rows) < count:
+                return places
             count *= 4
 
-
-def _cosines(stored: pa.ChunkedArray, vector: Sequence[float]) -> list[float]:
-    matrix = stored.combine_chunks().flatten().to_numpy().reshape(len(stored), -1)
-    query = np.asarray(vector, dtype=np.float32)
-    lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(query)
-    cosines = np.divide(
-        matrix @ query, lengths, out=np.zeros(len(matrix), np.float32), where=lengths > 0
-    )
-    return [float(cosine) for cosine in cosines]
+    def _limits(self, within: Collection[str]) -> bool:
+        return len(within) < len(self.searchable)
 
 
 async def view_of(
@@ -174,8 +158,9 @@ async def view_of(
     documents: Documents,
     passages: "AsyncTable",
     vectors: "AsyncTable | None",
+    before: View | None,
 ) -> View:
-    """A view of the tables at their versions of the moment."""
+    """A view of the tables at their versions of the moment, made quickly from the one `before`."""
     passages = await _checked_out(connection, passages.name, moment.passages)
     columns = passages.query().select(PASSAGE_KEYS).with_row_id()
     passage_keys = await rows_of(columns)
@@ -186,7 +171,9 @@ async def view_of(
         vector_keys = await rows_of(columns)
     # A large library has hundreds of thousands; other queries go on meanwhile.
     keys = await asyncio.to_thread(keys_of, documents, passage_keys, vector_keys)
-    return View(moment, documents, passages, vectors, keys)
+    known = before.matrix if before is not None else None
+    matrix = await matrix_of(vectors, keys, known) if vectors is not None else None
+    return View(moment, documents, passages, vectors, keys, matrix)
 
 
 async def _checked_out(connection: "AsyncConnection", name: str, version: int) -> "AsyncTable":

@@ -92,12 +92,32 @@ async def test_cosines_are_those_of_the_present_text(
     assert view.vectors_done == 1
     found = await view.best_by_words("naps", within=view.searchable, limit=10)
     names = {one.place: one.document_id for one in found}
-    cosines = await view.cosines([1.0, 1.0], list(names))
+    cosines = view.cosines([1.0, 1.0], list(names))
     assert {names[place]: cosine for place, cosine in cosines.items()} == {
         "user/OTHER#abstract": pytest.approx(0.5**0.5)
     }
     near = await view.near(EAST, within=view.searchable, limit=10)
     assert [one.document_id for one in near] == ["user/OTHER#abstract"]
+
+
+async def test_a_later_view_knows_old_and_new_vectors_also_after_tidying(
+    stored: tuple[Index, IndexWriter], tmp_path: Path
+) -> None:
+    index, writer = stored
+    one, two = (text_of(key, f"Naps help {key}.", tmp_path) for key in ("ONE", "TWO"))
+    await writer.commit([one])
+    await embed(writer, one, EAST)
+    await writer.activate(ENCODER)
+    assert (await index.view()).vectors_done == 1
+    await writer.commit([two])
+    await embed(writer, two, NORTH)
+    await writer.tidy(ENCODER)
+    view = await index.view()
+    near = await view.near(NORTH, within=view.searchable, limit=10)
+    assert [(found.document_id, found.score) for found in near] == [
+        ("user/TWO#abstract", 1.0),
+        ("user/ONE#abstract", 0.0),
+    ]
 
 
 async def test_within_leaves_out_all_other_documents(
