@@ -11,6 +11,11 @@ from gateway.app import build_app
 from gateway.settings import Settings
 
 
+# Clients and proxies keep idle connections for 5 to 60 seconds. Were this less, a request could be
+# sent into a connection that is just being closed.
+KEEP_IDLE_S = 75
+
+
 class Server(uvicorn.Server):
     """uvicorn without its signal handlers: the process has its own."""
 
@@ -30,6 +35,7 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
         access_log=False,
         server_header=False,
         ws="none",
+        timeout_keep_alive=KEEP_IDLE_S,
         timeout_graceful_shutdown=math.ceil(settings.drain_s),
     )
     server = Server(config)

@@ -5,8 +5,9 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -19,7 +20,7 @@ from deploy.running import stack as running_stack
 from gateway.client import Client
 from gateway.location import Location
 from gateway.sse import ServerEvent
-from tests.e2e.conftest import Stack
+from tests.e2e.conftest import Stack, reachable_folder
 
 GREETING = "Hello!"
 PROCESSES = {"search", "rerank", "synth", "orchestrator", "gateway", "postgres", "nats", "stack"}
@@ -69,44 +70,80 @@ def is_ready(stack: Stack) -> bool:
         return False
 
 
-def test_ctrl_c_stops_everything_and_the_next_start_finds_the_data(own_data: Path) -> None:
-    with running_stack(data=own_data) as first:
-        assert set(first.pids) == PROCESSES
-        everything, session, key = first.everything(), greet(first), first.api_key
-        assert first.stop() == 0
-        assert alive(everything) == []
-        assert not (own_data / "run.json").exists()
-    with running_stack(data=own_data) as second:
-        assert sessions(second) == [session]
-        assert second.api_key == key
+class Lives:
+    """Stacks on one data folder, one after the other; a test may leave its own to the next."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self._open = ExitStack()
+        self._running: Stack | None = None
+
+    def running(self) -> Stack:
+        """The stack that runs, or one that is started."""
+        if self._running is None or self._running.supervisor.poll() is not None:
+            return self.start()
+        wait_until(partial(is_ready, self._running), 30, self._running.said)
+        return self._running
+
+    def start(self, *, any_ports: bool = True) -> Stack:
+        """Start a stack; the former one ends before, unless it has."""
+        self.end()
+        started = running_stack(data=self.data, quiet=False, any_ports=any_ports)
+        self._running = self._open.enter_context(started)
+        return self._running
+
+    def end(self) -> None:
+        """End the stack that runs."""
+        self._open.close()
 
 
-def test_a_start_after_everything_was_killed_works_and_leaves_no_orphan(own_data: Path) -> None:
-    with running_stack(data=own_data) as first:
-        everything, session = first.everything(), greet(first)
-        for process in everything:
-            # The first deaths may take others with them.
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
-        first.supervisor.wait(10)
-    with running_stack(data=own_data) as second:
-        assert alive(everything) == []
-        assert sessions(second) == [session]
+@pytest.fixture(scope="module")
+def lives() -> Iterator[Lives]:
+    for data in reachable_folder():
+        made = Lives(data)
+        yield made
+        made.end()
+
+
+def test_ctrl_c_stops_everything_and_the_next_start_finds_the_data(lives: Lives) -> None:
+    first = lives.running()
+    assert set(first.pids) == PROCESSES
+    everything, session, key = first.everything(), greet(first), first.api_key
+    assert first.stop() == 0
+    assert alive(everything) == []
+    assert not (lives.data / "run.json").exists()
+    second = lives.start()
+    assert session in sessions(second)
+    assert second.api_key == key
+
+
+def test_a_start_after_everything_was_killed_works_and_leaves_no_orphan(lives: Lives) -> None:
+    first = lives.running()
+    everything, session = first.everything(), greet(first)
+    for process in everything:
+        # The first deaths may take others with them.
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    first.supervisor.wait(10)
+    second = lives.start()
+    assert alive(everything) == []
+    assert session in sessions(second)
 
 
 def test_a_start_after_the_supervisor_alone_was_killed_works_and_leaves_no_orphan(
-    own_data: Path,
+    lives: Lives,
 ) -> None:
-    with running_stack(data=own_data) as first:
-        everything, session = first.everything(), greet(first)
-        first.supervisor.kill()
-        first.supervisor.wait(10)
-    with running_stack(data=own_data) as second:
-        assert alive(everything) == []
-        assert sessions(second) == [session]
+    first = lives.running()
+    everything, session = first.everything(), greet(first)
+    first.supervisor.kill()
+    first.supervisor.wait(10)
+    second = lives.start()
+    assert alive(everything) == []
+    assert session in sessions(second)
 
 
-def test_a_taken_port_is_replaced_and_told(own_data: Path) -> None:
+def test_a_taken_port_is_replaced_and_told(lives: Lives) -> None:
+    lives.end()
     taken = USUAL_PORTS["gateway"]
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -116,11 +153,11 @@ def test_a_taken_port_is_replaced_and_told(own_data: Path) -> None:
         except OSError:
             # Another program of this machine holds it already, which is the same to the stack.
             holder.close()
-        with running_stack(data=own_data, quiet=False, any_ports=False) as stack:
-            used = stack.ports["gateway"]
-            assert used != taken
-            assert f"Port {taken} is taken; gateway uses {used} instead" in stack.said()
-            assert is_ready(stack)
+        stack = lives.start(any_ports=False)
+        used = stack.ports["gateway"]
+        assert used != taken
+        assert f"Port {taken} is taken; gateway uses {used} instead" in stack.said()
+        wait_until(lambda: is_ready(stack), 30, stack.said)
 
 
 def test_a_second_stack_on_the_same_data_is_refused_in_one_sentence(stack: Stack) -> None:
@@ -132,7 +169,8 @@ def test_a_second_stack_on_the_same_data_is_refused_in_one_sentence(stack: Stack
     assert second.stdout == ""
     assert len(second.stderr.splitlines()) == 1
     assert f"Zocrates already runs on {str(stack.data)!r} at {stack.base_url}" in second.stderr
-    assert is_ready(stack)
+    # Another test may have ended one of its processes just before.
+    wait_until(lambda: is_ready(stack), 30, stack.said)
 
 
 @pytest.mark.parametrize("name", sorted(PROCESSES - {"stack"}))
@@ -143,19 +181,19 @@ def test_a_process_that_dies_is_started_again(stack: Stack, name: str) -> None:
     greet(stack)
 
 
-def test_five_deaths_in_a_minute_end_everything_and_name_the_log(own_data: Path) -> None:
-    with running_stack(data=own_data, quiet=False) as stack:
-        everything, log = stack.everything(), str(own_data / "logs" / "rerank.log")
-        for _ in range(4):
-            former = stack.kill("rerank")
-            stack.restarted("rerank", former)
-        stack.kill("rerank")
-        assert stack.supervisor.wait(60) == 1
-        last = stack.said().splitlines()[-1]
-        assert last == (
-            f"zocrates: rerank stopped 5 times within a minute (killed by signal 9); read {log}"
-        )
-        assert alive(everything) == []
+def test_five_deaths_in_a_minute_end_everything_and_name_the_log(lives: Lives) -> None:
+    stack = lives.running()
+    everything, log = stack.everything(), str(lives.data / "logs" / "rerank.log")
+    for _ in range(4):
+        former = stack.kill("rerank")
+        stack.restarted("rerank", former)
+    stack.kill("rerank")
+    assert stack.supervisor.wait(60) == 1
+    last = stack.said().splitlines()[-1]
+    assert last == (
+        f"zocrates: rerank stopped 5 times within a minute (killed by signal 9); read {log}"
+    )
+    assert alive(everything) == []
 
 
 @pytest.mark.parametrize("ask_to_stop", [signal.SIGINT, signal.SIGTERM])
@@ -173,13 +211,13 @@ def test_a_start_can_be_interrupted(own_data: Path, ask_to_stop: signal.Signals)
     assert alive(children) == []
 
 
-def test_the_stack_ends_with_the_program_that_uses_it(own_data: Path) -> None:
-    with running_stack(data=own_data) as stack:
-        everything = stack.everything()
-        assert stack.supervisor.stdin is not None
-        stack.supervisor.stdin.close()
-        assert stack.supervisor.wait(60) == 0
-        assert alive(everything) == []
+def test_the_stack_ends_with_the_program_that_uses_it(lives: Lives) -> None:
+    stack = lives.running()
+    everything = stack.everything()
+    assert stack.supervisor.stdin is not None
+    stack.supervisor.stdin.close()
+    assert stack.supervisor.wait(60) == 0
+    assert alive(everything) == []
 
 
 def test_a_missing_library_is_one_sentence_at_once(own_data: Path) -> None:
