@@ -22,9 +22,18 @@ def shared() -> Path:
     return folder
 
 
+# Folders whose tests share servers or browsers; elsewhere a file does.
+SHARING = tuple(ROOT / "tests" / one for one in ("e2e", "integration/page", "integration/plugin"))
+# Tests of the stack's life start stacks of their own, beside the one that others share.
+OWN_STACKS = {"lives", "own_data"}
+
+
+# First: a mark that comes after the workers have looked for it changes nothing.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep a file's tests on one worker, and all that share the running stack on one."""
-    stack_tests = ROOT / "tests" / "e2e"
+    """Keep the tests that share something expensive on one worker."""
     for item in items:
-        shares_stack = item.path.is_relative_to(stack_tests)
-        item.add_marker(pytest.mark.xdist_group(str(stack_tests if shares_stack else item.path)))
+        group = next((one for one in SHARING if item.path.is_relative_to(one)), item.path)
+        if OWN_STACKS & set(getattr(item, "fixturenames", ())):
+            group /= "life"
+        item.add_marker(pytest.mark.xdist_group(str(group.relative_to(ROOT))))
