@@ -62,7 +62,7 @@ arch: proto ## Check the import rules
 	$(BIN)/lint-imports
 
 test: setup ## Run every test; T=path narrows, WORKERS=n spreads over n processes
-	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadgroup $(T)
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadscope $(T)
 
 test-unit: setup ## Run the tests that need no server
 	$(BIN)/python -m pytest tests/unit tests/architecture

@@ -4,6 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler.loadscope import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 # Servers are started from processes in which gRPC is at work, some of them under another account,
 # for which Python forks. gRPC's own handlers at a fork end such a child by a segmentation fault,
@@ -11,6 +14,10 @@ import pytest
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 ROOT = Path(__file__).resolve().parent.parent
+LIFE = "tests/e2e/test_stack_life.py"
+# The files of these folders share a stack, a gateway or browsers; the stack's life has its own.
+SHARING = (LIFE, "tests/e2e/", "tests/integration/page/", "tests/integration/plugin/")
+LONGEST = (*SHARING, "tests/integration/test_orchestrator_deaths.py")
 
 
 @pytest.fixture(scope="session")
@@ -22,18 +29,26 @@ def shared() -> Path:
     return folder
 
 
-# Folders whose tests share servers or browsers; elsewhere a file does.
-SHARING = tuple(ROOT / "tests" / one for one in ("e2e", "integration/page", "integration/plugin"))
-# Tests of the stack's life start stacks of their own, beside the one that others share.
-OWN_STACKS = {"lives", "own_data"}
+class SharingScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped library
+    """Keeps the tests that share something expensive on one worker, and begins with the longest.
+
+    A file is dealt out whole. xdist's own groups get lost: they are written into a test's id, which
+    pytest 9.2 no longer lets anybody change.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.split("::", 1)[0]
+        return next((one for one in SHARING if file.startswith(one)), file)
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        for group in LONGEST:
+            if group in self.workqueue:
+                self.workqueue.move_to_end(group, last=False)
+                break
+        super()._assign_work_unit(node)
 
 
-# First: a mark that comes after the workers have looked for it changes nothing.
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests that share something expensive on one worker."""
-    for item in items:
-        group = next((one for one in SHARING if item.path.is_relative_to(one)), item.path)
-        if OWN_STACKS & set(getattr(item, "fixturenames", ())):
-            group /= "life"
-        item.add_marker(pytest.mark.xdist_group(str(group.relative_to(ROOT))))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharingScheduling:
+    """Deal out the tests."""
+    return SharingScheduling(config, log)

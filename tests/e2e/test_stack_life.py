@@ -160,7 +160,8 @@ def test_a_taken_port_is_replaced_and_told(lives: Lives) -> None:
         wait_until(lambda: is_ready(stack), 30, stack.said)
 
 
-def test_a_second_stack_on_the_same_data_is_refused_in_one_sentence(stack: Stack) -> None:
+def test_a_second_stack_on_the_same_data_is_refused_in_one_sentence(lives: Lives) -> None:
+    stack = lives.running()
     started = command(data=stack.data, library=None, quiet=False, any_ports=True)
     second = subprocess.run(
         started, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30, check=False
@@ -169,12 +170,12 @@ def test_a_second_stack_on_the_same_data_is_refused_in_one_sentence(stack: Stack
     assert second.stdout == ""
     assert len(second.stderr.splitlines()) == 1
     assert f"Zocrates already runs on {str(stack.data)!r} at {stack.base_url}" in second.stderr
-    # Another test may have ended one of its processes just before.
-    wait_until(lambda: is_ready(stack), 30, stack.said)
+    assert is_ready(stack)
 
 
 @pytest.mark.parametrize("name", sorted(PROCESSES - {"stack"}))
-def test_a_process_that_dies_is_started_again(stack: Stack, name: str) -> None:
+def test_a_process_that_dies_is_started_again(lives: Lives, name: str) -> None:
+    stack = lives.running()
     former = stack.kill(name)
     assert stack.restarted(name, former) != former
     wait_until(lambda: is_ready(stack), 30, stack.said)
@@ -182,7 +183,8 @@ def test_a_process_that_dies_is_started_again(stack: Stack, name: str) -> None:
 
 
 def test_five_deaths_in_a_minute_end_everything_and_name_the_log(lives: Lives) -> None:
-    stack = lives.running()
+    # A new one: another test may have killed this process within the minute.
+    stack = lives.start()
     everything, log = stack.everything(), str(lives.data / "logs" / "rerank.log")
     for _ in range(4):
         former = stack.kill("rerank")
