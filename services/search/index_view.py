@@ -121,8 +121,7 @@ class View:
         """The cosines, by place, of those passages that have a vector."""
         if self.matrix is None:
             return {}
-        asked = np.asarray(places, dtype=np.int64)
-        asked = asked[self.matrix.present[asked]]
+        asked = self.matrix.among(np.asarray(places, dtype=np.int64))
         return dict(zip(asked.tolist(), self.matrix.cosines(vector, asked).tolist(), strict=True))
 
     async def passages(self, places: Sequence[int]) -> dict[int, IndexedPassage]:

@@ -1,22 +1,43 @@
 """Vectors in memory: exact cosines, and nothing carried over but what is the same text's."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from services.search.vector_matrix import VectorMatrix, carried_over, unit_rows
+from services.search.index_keys import ABSENT
+from services.search.vector_matrix import VectorMatrix, empty_matrix, unit_rows, with_room
 
 EAST, NORTH, NORTH_EAST = [1.0, 0.0], [0.0, 1.0], [0.5**0.5, 0.5**0.5]
 EVERYWHERE = None
 
 
-def matrix(marks: list[str], rows: list[list[float]], absent: tuple[int, ...] = ()) -> VectorMatrix:
+def matrix(marks: list[str], rows: list[list[float]]) -> VectorMatrix:
+    """A place for each row, without room for more."""
     return VectorMatrix(
         table="vectors",
+        buffer=np.array(rows, dtype=np.float32).reshape(len(marks), 2),
         marks=pa.array(marks, pa.string()),
-        present=np.array([place not in absent for place in range(len(marks))]),
-        rows=np.array(rows, dtype=np.float32).reshape(len(marks), 2),
+        row_of_place=np.arange(len(marks)),
     )
+
+
+def filled(before: VectorMatrix, vectors: Mapping[str, Sequence[float] | None]) -> VectorMatrix:
+    """The next matrix, for places with these marks, of which some may have no vector."""
+    present = np.array([vector is not None for vector in vectors.values()], dtype=np.bool_)
+    made, missing = with_room(before, pa.array(list(vectors), pa.string()), present)
+    given = list(vectors.values())
+    for place in missing:
+        made.buffer[made.row_of_place[place]] = given[place]
+    return made
+
+
+def shown(made: VectorMatrix) -> list[list[float] | None]:
+    """The vector of each place."""
+    return [
+        None if row == ABSENT else made.buffer[row].tolist() for row in made.row_of_place.tolist()
+    ]
 
 
 THREE = matrix(["a", "b", "c"], [EAST, NORTH, NORTH_EAST])
@@ -55,30 +76,41 @@ def test_the_nearest_come_first_and_only_of_those_asked_for(
 
 
 def test_what_has_no_vector_is_never_near() -> None:
-    found, _ = matrix(["a", "b"], [[0, 0], NORTH], absent=(0,)).nearest(EAST, among=None, limit=9)
+    made = filled(empty_matrix("vectors", 2), {"a": None, "b": NORTH})
+    found, _ = made.nearest(EAST, among=None, limit=9)
     assert found.tolist() == [1]
+    assert made.among(places(0, 1)).tolist() == [1]
 
 
-def test_vectors_are_carried_over_by_text_wherever_it_moved() -> None:
-    rows, has_row = carried_over(pa.array(["c", "new", "a"], pa.string()), THREE, 2)
-    assert has_row.tolist() == [True, False, True]
-    assert rows == pytest.approx(np.array([NORTH_EAST, [0, 0], EAST]))
+def test_vectors_follow_their_texts_wherever_these_moved() -> None:
+    made = filled(THREE, {"c": NORTH_EAST, "new": [0.6, 0.8], "a": EAST})
+    assert shown(made) == [pytest.approx(NORTH_EAST), pytest.approx([0.6, 0.8]), EAST]
+    found, _ = made.nearest(EAST, among=None, limit=1)
+    assert found.tolist() == [2]
 
 
-def test_a_text_that_had_no_vector_has_none_to_carry_over() -> None:
-    known = matrix(["a", "b"], [[0, 0], NORTH], absent=(0,))
-    _, has_row = carried_over(pa.array(["a", "b"], pa.string()), known, 2)
-    assert has_row.tolist() == [False, True]
+def test_a_matrix_that_is_still_in_use_stays_as_it_was() -> None:
+    first = filled(empty_matrix("vectors", 2), {str(n): EAST for n in range(20)})
+    second = filled(first, {**{str(n): EAST for n in range(20)}, "new": NORTH})
+    assert second.buffer is first.buffer
+    assert first.nearest(NORTH, among=None, limit=1)[1].tolist() == [0.0]
+    assert second.nearest(NORTH, among=None, limit=1)[1].tolist() == [1.0]
 
 
-def test_without_a_former_view_nothing_is_known() -> None:
-    rows, has_row = carried_over(pa.array(["a"], pa.string()), None, 3)
-    assert (rows.shape, has_row.tolist()) == ((1, 3), [False])
+def test_rows_of_texts_that_are_gone_are_given_up_once_they_are_many() -> None:
+    first = filled(empty_matrix("vectors", 2), {str(n): EAST for n in range(20)})
+    few_gone = filled(first, {str(n): EAST for n in range(16)})
+    many_gone = filled(few_gone, {str(n): EAST for n in range(9)})
+    assert few_gone.buffer is first.buffer
+    assert len(many_gone.buffer) < len(first.buffer)
+    assert shown(many_gone) == [EAST] * 9
 
 
-def test_after_a_view_of_no_passages_everything_is_new() -> None:
-    _, has_row = carried_over(pa.array(["a"], pa.string()), matrix([], []), 2)
-    assert has_row.tolist() == [False]
+def test_a_vector_that_was_taken_back_is_made_again() -> None:
+    gone = filled(THREE, {"a": EAST, "b": None, "c": NORTH_EAST})
+    again = filled(gone, {"a": EAST, "b": [0.6, 0.8], "c": NORTH_EAST})
+    assert shown(gone)[1] is None
+    assert again.nearest([0.6, 0.8], among=None, limit=1)[0].tolist() == [1]
 
 
 def test_stored_vectors_get_the_length_of_one_and_zeros_stay() -> None:
