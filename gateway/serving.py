@@ -10,7 +10,6 @@ import uvicorn
 from gateway.app import build_app
 from gateway.settings import Settings
 
-
 # Clients and proxies keep idle connections for 5 to 60 seconds. Were this less, a request could be
 # sent into a connection that is just being closed.
 KEEP_IDLE_S = 75
