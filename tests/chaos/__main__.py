@@ -5,12 +5,12 @@ needed to see it again when a decision, an answer or an event is lost, doubled o
 """
 
 import asyncio
-import json
 import random
 import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
@@ -35,8 +35,11 @@ SHOWN = 20
 class Crowd:
     """The researchers, so many at a time, and when the last one was done."""
 
-    def __init__(self, http: httpx.AsyncClient, seen: list[Seen], seed: int) -> None:
+    def __init__(
+        self, http: httpx.AsyncClient, addresses: Sequence[str], seen: list[Seen], seed: int
+    ) -> None:
         self._http = http
+        self._addresses = addresses
         self._left = iter(seen)
         self._seed = seed
         self.done = 0
@@ -62,7 +65,7 @@ class Crowd:
     async def _one_by_one(self) -> None:
         for seen in self._left:
             chance = random.Random(f"{self._seed} researcher {seen.plan.number}")
-            await Researcher(self._http, seen, chance).see_through()
+            await Researcher(self._http, self._addresses, seen, chance).see_through()
             self.done += 1
             self.last_done = time.monotonic()
 
@@ -74,9 +77,8 @@ async def chaos(runs: int, seed: int, folder: Path) -> bool:
     async with running(folder, seed) as system:
         havoc = Havoc(system, random.Random(seed))
         is_whole = await _rage(system, havoc, seen, seed)
-        searches = await _searches(system)
         crashes = sum(times for name, times in havoc.deaths.items() if "nats" not in name)
-        verdict = await judge(system.dsn, seen, searches, crashes)
+        verdict = await judge(system.dsn, seen, system.searches(), crashes)
     if not is_whole:
         verdict.wrong.insert(0, f"no run ended for {STALLED_S:.0f} s")
     verdict.wrong += havoc.wrong
@@ -92,7 +94,6 @@ async def _rage(system: System, havoc: Havoc, seen: list[Seen], seed: int) -> bo
     limits = httpx.Limits(max_connections=None)
     async with (
         httpx.AsyncClient(
-            base_url=f"http://127.0.0.1:{system.gateway.port}",
             headers={"X-API-Key": API_KEY},
             timeout=timeout,
             limits=limits,
@@ -102,20 +103,13 @@ async def _rage(system: System, havoc: Havoc, seen: list[Seen], seed: int) -> bo
     ):
         raging = group.create_task(havoc.rage(calm))
         try:
-            await Crowd(http, seen, seed).work()
+            await Crowd(http, system.addresses, seen, seed).work()
         except TimeoutError:
             return False
         finally:
             calm.set()
             await raging
     return True
-
-
-async def _searches(system: System) -> dict[str, int]:
-    assert system.stages.process is not None
-    said, _ = await asyncio.wait_for(system.stages.process.communicate(b""), 30)
-    counted: dict[str, int] = json.loads(said)
-    return counted
 
 
 def _report(verdict: Verdict, havoc: Havoc, runs: int, seconds: float) -> None:

@@ -4,14 +4,14 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from tests.chaos.system import Program, System
 
 PAUSES_S = (3.0, 10.0)
 LONGEST_DOWN_S = 2.0
-# One of so many orchestrators is asked to go instead of being killed.
+# One of so many replicas is asked to go instead of being killed.
 ASKED = 0.25
 
 
@@ -47,7 +47,14 @@ class Havoc:
     async def _strike(self) -> None:
         await self._find_suicides()
         death = self.chance.choice(
-            [self._postgres, self._nats, self._gateway, self._orchestrator, self._orchestrator]
+            [
+                self._postgres,
+                self._nats,
+                self._gateway,
+                self._stage,
+                self._orchestrator,
+                self._orchestrator,
+            ]
         )()
         down_s = self.chance.uniform(0, LONGEST_DOWN_S)
         self.deaths[death.name] += 1
@@ -61,7 +68,7 @@ class Havoc:
 
     async def _find_suicides(self) -> None:
         """A process that ended without being asked to is a bug; it is started again."""
-        for program in (*self.system.orchestrators, self.system.gateway):
+        for program in self.system.programs:
             process = program.process
             if process is not None and process.returncode is not None:
                 self.wrong.append(f"{program.name} ended by itself with {process.returncode}")
@@ -90,11 +97,16 @@ class Havoc:
         )
 
     def _gateway(self) -> Death:
-        gateway = self.system.gateway
-        return Death(name="gateway killed", end=gateway.kill, start=gateway.start_serving)
+        return self._one_of(self.system.gateways, "gateway")
+
+    def _stage(self) -> Death:
+        return self._one_of(self.system.stages, "stages")
 
     def _orchestrator(self) -> Death:
-        victim: Program = self.chance.choice(self.system.orchestrators)
+        return self._one_of(self.system.orchestrators, "orchestrator")
+
+    def _one_of(self, replicas: Sequence[Program], name: str) -> Death:
+        victim = self.chance.choice(replicas)
         if self.chance.random() < ASKED:
-            return Death(name="orchestrator stopped", end=victim.stop, start=victim.start_serving)
-        return Death(name="orchestrator killed", end=victim.kill, start=victim.start_serving)
+            return Death(name=f"{name} stopped", end=victim.stop, start=victim.start_serving)
+        return Death(name=f"{name} killed", end=victim.kill, start=victim.start_serving)

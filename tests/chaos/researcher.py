@@ -3,7 +3,7 @@
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,6 +90,7 @@ class Researcher:
     """One plan in the hands of its researcher."""
 
     http: httpx.AsyncClient
+    addresses: Sequence[str]
     seen: Seen
     chance: random.Random
 
@@ -154,9 +155,13 @@ class Researcher:
                 return
 
     async def _frames(self, method: str, path: str, **parts: Any) -> AsyncIterator[Frame]:
-        """The frames of a reply until it ends or breaks; none when nobody answers now."""
+        """The frames of a reply until it ends or breaks; none when nobody answers now.
+
+        Any gateway will do, as behind the one name that several have.
+        """
+        address = self.chance.choice(self.addresses)
         try:
-            async with self.http.stream(method, path, **parts) as reply:
+            async with self.http.stream(method, f"{address}{path}", **parts) as reply:
                 if reply.status_code == httpx.codes.OK:
                     async for frame in _parsed(reply):
                         if frame.name == "error" and not frame.id:

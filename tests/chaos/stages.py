@@ -1,15 +1,16 @@
-"""Search, rerank and synth for the chaos: `python -m tests.chaos.stages <port> <seed>`.
+"""Search, rerank and synth for the chaos: `python -m tests.chaos.stages <port> <seed> <diary>`.
 
-They are quick, never die, and are as stateless as the real ones: all that they say follows from
-the request. At the end of standard input they print how often each search was made.
+They are quick, and as stateless as the real ones: all that they say follows from the request. Each
+search is a line in the diary, which outlives the process.
 """
 
 import asyncio
-import json
 import random
+import signal
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from typing import BinaryIO
 
 from services.chassis.server import Context, serving
 from tests.chaos import script
@@ -57,11 +58,12 @@ class ChaosSearch(ScriptedSearch):
     """Finds one passage for each query."""
 
     pace: Pace = field(kw_only=True)
+    diary: BinaryIO = field(kw_only=True)
 
     async def SearchCorpus(
         self, request: search.SearchCorpusRequest, context: Context
     ) -> search.SearchCorpusResponse:
-        self.calls[request.query] += 1
+        self.diary.write(f"{request.query}\n".encode())
         await self.pace.think()
         hit = search.Hit(passage=found(request.query), score=1, similarity=0.5)
         return search.SearchCorpusResponse(hits=[hit])
@@ -114,10 +116,14 @@ class ChaosSynth(ScriptedSynth):
         yield synth.SynthesizeResponse(result=result)
 
 
-async def serve(port: int, seed: int) -> None:
-    """Serve until standard input ends."""
+async def serve(port: int, seed: int, diary: BinaryIO) -> None:
+    """Serve until asked to stop."""
     pace = Pace(random.Random(seed))
-    searches, ranker, mind = ChaosSearch(pace=pace), ChaosRerank(), ChaosSynth(pace=pace)
+    searches, ranker, mind = (
+        ChaosSearch(pace=pace, diary=diary),
+        ChaosRerank(),
+        ChaosSynth(pace=pace),
+    )
     services = {
         "zocrates.search.v1.SearchService": lambda server: (
             search_rpc.add_SearchServiceServicer_to_server(searches, server)
@@ -129,10 +135,12 @@ async def serve(port: int, seed: int) -> None:
             synth_rpc.add_SynthServiceServicer_to_server(mind, server)
         ),
     }
-    async with serving(services, port=port, drain_s=0):
-        await asyncio.to_thread(sys.stdin.read)
-    print(json.dumps(searches.calls), flush=True)
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    async with serving(services, port=port, drain_s=2):
+        await stop.wait()
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1]), int(sys.argv[2])))
+    with open(sys.argv[3], "ab", buffering=0) as diary:
+        asyncio.run(serve(int(sys.argv[1]), int(sys.argv[2]), diary))

@@ -4,7 +4,8 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ from tests.servers import NatsServer, PostgresServer, create_database, free_port
 ROOT = Path(__file__).resolve().parents[2]
 DATABASE = "chaos"
 API_KEY = "a-key-for-the-chaos-only"
+# A cluster's replicas of each process, all three stages being one here.
+STAGES, ORCHESTRATORS, GATEWAYS = 3, 3, 2
 START_S = 60
 STOP_S = 30
 
@@ -31,8 +34,6 @@ class Program:
     environment: Mapping[str, str]
     log: Path
     port: int
-    stdin: int | None = None
-    stdout: int | None = None
     process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
@@ -42,8 +43,6 @@ class Program:
                 *(sys.executable, "-m", *self.command),
                 cwd=ROOT,
                 env={**os.environ, **self.environment},
-                stdin=self.stdin,
-                stdout=self.stdout,
                 stderr=log,
             )
 
@@ -72,14 +71,32 @@ class System:
     folder: Path
     postgres: PostgresServer
     nats: NatsServer
-    stages: Program
-    gateway: Program
-    orchestrators: tuple[Program, ...]
+    stages: Sequence[Program]
+    gateways: Sequence[Program]
+    orchestrators: Sequence[Program]
 
     @property
     def dsn(self) -> str:
         """The database, for asyncpg."""
         return self.postgres.url(DATABASE).replace("+asyncpg", "")
+
+    @property
+    def programs(self) -> Sequence[Program]:
+        """All processes of ours."""
+        return (*self.stages, *self.orchestrators, *self.gateways)
+
+    @property
+    def addresses(self) -> Sequence[str]:
+        """Where each gateway is."""
+        return [f"http://127.0.0.1:{one.port}" for one in self.gateways]
+
+    def searches(self) -> Counter[str]:
+        """How often each search was begun."""
+        return Counter(
+            query
+            for place in range(1, STAGES + 1)
+            for query in _diary(self.folder, place).read_text("utf-8").splitlines()
+        )
 
     async def crash_postgres(self) -> None:
         """SIGKILL for the postmaster; its children follow by themselves."""
@@ -90,22 +107,23 @@ class System:
         await asyncio.to_thread(psutil.wait_procs, family, START_S)
 
 
-def _programs(
-    folder: Path, postgres: PostgresServer, nats: NatsServer, seed: int
-) -> tuple[Program, Program, tuple[Program, ...]]:
-    stages_port, gateway_port = free_port(), free_port()
-    ports = [free_port(), free_port()]
-    stages = Program(
-        name="stages",
-        command=("tests.chaos.stages", str(stages_port), str(seed)),
-        environment={},
-        log=folder / "stages.log",
-        port=stages_port,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    target = f"127.0.0.1:{stages_port}"
-    orchestrators = tuple(
+def _stages(folder: Path, seed: int) -> Sequence[Program]:
+    return [
+        Program(
+            name=f"stages {place}",
+            command=("tests.chaos.stages", str(port), str(seed), str(_diary(folder, place))),
+            environment={},
+            log=folder / f"stages-{place}.log",
+            port=port,
+        )
+        for place, port in _ports(STAGES)
+    ]
+
+
+def _orchestrators(
+    folder: Path, postgres: PostgresServer, nats: NatsServer, stages: str
+) -> Sequence[Program]:
+    return [
         Program(
             name=f"orchestrator {place}",
             command=("services.orchestrator",),
@@ -113,29 +131,45 @@ def _programs(
                 "ORCHESTRATOR_PORT": str(port),
                 "ORCHESTRATOR_DATABASE_URL": postgres.url(DATABASE),
                 "ORCHESTRATOR_NATS_URL": nats.url,
-                **{f"ORCHESTRATOR_{peer}_TARGET": target for peer in ("SEARCH", "RERANK", "SYNTH")},
+                **{f"ORCHESTRATOR_{peer}_TARGET": stages for peer in ("SEARCH", "RERANK", "SYNTH")},
             },
             log=folder / f"orchestrator-{place}.log",
             port=port,
         )
-        for place, port in enumerate(ports, start=1)
-    )
-    gateway = Program(
-        name="gateway",
-        command=("gateway",),
-        environment={
-            "GATEWAY_PORT": str(gateway_port),
-            "GATEWAY_NATS_URL": nats.url,
-            # Both replicas behind one target, as a name of a cluster would be.
-            "GATEWAY_ORCHESTRATOR_TARGET": "ipv4:"
-            + ",".join(f"127.0.0.1:{port}" for port in ports),
-            "GATEWAY_SEARCH_TARGET": target,
-            "GATEWAY_KEYS": json.dumps([{"key": API_KEY, "owner": "chaos", "libraries": None}]),
-        },
-        log=folder / "gateway.log",
-        port=gateway_port,
-    )
-    return stages, gateway, orchestrators
+        for place, port in _ports(ORCHESTRATORS)
+    ]
+
+
+def _gateways(folder: Path, nats: NatsServer, orchestrators: str, stages: str) -> Sequence[Program]:
+    return [
+        Program(
+            name=f"gateway {place}",
+            command=("gateway",),
+            environment={
+                "GATEWAY_PORT": str(port),
+                "GATEWAY_NATS_URL": nats.url,
+                "GATEWAY_ORCHESTRATOR_TARGET": orchestrators,
+                "GATEWAY_SEARCH_TARGET": stages,
+                "GATEWAY_KEYS": json.dumps([{"key": API_KEY, "owner": "chaos", "libraries": None}]),
+            },
+            log=folder / f"gateway-{place}.log",
+            port=port,
+        )
+        for place, port in _ports(GATEWAYS)
+    ]
+
+
+def _ports(replicas: int) -> Iterator[tuple[int, int]]:
+    return ((place, free_port()) for place in range(1, replicas + 1))
+
+
+def _target(programs: Sequence[Program]) -> str:
+    """All replicas behind one target, as a name of a cluster would be."""
+    return "ipv4:" + ",".join(f"127.0.0.1:{one.port}" for one in programs)
+
+
+def _diary(folder: Path, place: int) -> Path:
+    return folder / f"searches-{place}.txt"
 
 
 @asynccontextmanager
@@ -152,20 +186,22 @@ async def running(folder: Path, seed: int) -> AsyncIterator[System]:
         nats = NatsServer(folder / "nats", free_port())
         nats.start()
         opened.callback(nats.kill)
-        stages, gateway, orchestrators = _programs(folder, postgres, nats, seed)
-        for program in (stages, *orchestrators, gateway):
-            await program.start()
-            opened.push_async_callback(_end, program)
-        for program in (stages, *orchestrators, gateway):
-            await asyncio.wait_for(_listening(program.port), START_S)
-        yield System(
+        stages = _stages(folder, seed)
+        orchestrators = _orchestrators(folder, postgres, nats, _target(stages))
+        system = System(
             folder=folder,
             postgres=postgres,
             nats=nats,
             stages=stages,
-            gateway=gateway,
+            gateways=_gateways(folder, nats, _target(orchestrators), _target(stages)),
             orchestrators=orchestrators,
         )
+        for program in system.programs:
+            await program.start()
+            opened.push_async_callback(_end, program)
+        for program in system.programs:
+            await asyncio.wait_for(_listening(program.port), START_S)
+        yield system
 
 
 async def _end(program: Program) -> None:
