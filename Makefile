@@ -91,7 +91,10 @@ test-local-model: setup ## The whole product with a very small language model on
 	$(BIN)/python -m tests.local_model $(LOCAL_MODEL)/bin/python
 
 rolling-update: setup ## Replace every process of the demo overlay under AT_ONCE=20 turns at a time
-	CLUSTER_TURNS=$(or $(AT_ONCE),20) $(BIN)/python -m pytest tests/cluster
+	CLUSTER_TURNS=$(or $(AT_ONCE),20) $(BIN)/python -m pytest tests/cluster/test_demo_overlay.py
+
+replicas: setup ## Three replicas of each process of the production overlay, of which some die under AT_ONCE=10 turns
+	CLUSTER_TURNS=$(or $(AT_ONCE),10) $(BIN)/python -m pytest tests/cluster/test_replicas.py
 
 ##@ Ship
 

@@ -87,6 +87,12 @@ class Workload:
         return spec
 
     @property
+    def grpc_port(self) -> int:
+        """Where it is called."""
+        ports = {one["name"]: one["containerPort"] for one in self.container["ports"]}
+        return int(ports["grpc"])
+
+    @property
     def target(self) -> str:
         """The target of our Dockerfile that it runs; empty for the image of somebody else."""
         image = str(self.container["image"]).rsplit(":", 1)[0]

@@ -46,7 +46,7 @@ async def committed(write: Callable[[], Awaitable[object]]) -> None:
 def lost_to_another(error: RuntimeError) -> bool:
     """Whether a commit failed because another writer's came first."""
     text = str(error).lower()
-    return "concurrent" in text or "conflict" in text
+    return any(sign in text for sign in ("concurrent", "conflict", "incompatible transaction"))
 
 
 async def fold(table: "AsyncTable", *, most_beside: int = MOST_ROWS_BESIDE) -> None:

@@ -7,14 +7,14 @@ is not here.
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
 from pathlib import Path
 
-from deploy.demo_secrets import demo_secrets
 from deploy.postgres import find_postgres
 from tests.cluster.entrance import entrance
+from tests.cluster.installation import Installation
 from tests.cluster.names import name_server
 from tests.cluster.pod import Pod, Surroundings
 from tests.dockerfile import images
@@ -29,9 +29,13 @@ class Cluster:
     """What runs, by workload."""
 
     def __init__(
-        self, workloads: Mapping[str, Workload], layouts: Mapping[str, ImageFolder]
+        self,
+        workloads: Mapping[str, Workload],
+        layouts: Mapping[str, ImageFolder],
+        replicas: Mapping[str, int],
     ) -> None:
         self.workloads = workloads
+        self._replicas = replicas
         self.addresses: dict[str, list[str]] = {name: [] for name in workloads}
         self.pods: dict[str, list[Pod]] = {name: [] for name in workloads}
         self._layouts = layouts
@@ -46,7 +50,7 @@ class Cluster:
 
     async def deploy(self, name: str, around: Surroundings) -> None:
         """Start all replicas of a deployment."""
-        replicas = self.workloads[name].manifest["spec"]["replicas"]
+        replicas = self._replicas.get(name, self.workloads[name].manifest["spec"]["replicas"])
         await asyncio.gather(*(self._add(name, around) for _ in range(replicas)))
 
     async def replace_all(self, name: str, around: Surroundings) -> None:
@@ -60,6 +64,13 @@ class Cluster:
                 assert strategy["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
                 await self._add(name, around)
                 await self._remove(old)
+
+    async def lose(self, name: str, around: Surroundings) -> None:
+        """Kill the oldest replica without a word, and start another."""
+        pod = self.pods[name].pop(0)
+        await pod.kill()
+        self.addresses[name].remove(pod.address)
+        await self._add(name, around)
 
     async def end(self) -> None:
         """End everything at once."""
@@ -107,22 +118,33 @@ class RunningCluster:
         found = self._cluster.workloads.values()
         return [one.name for one in found if one.kind == "Deployment"]
 
+    @property
+    def pods(self) -> Mapping[str, Sequence[Pod]]:
+        """What runs, by workload."""
+        return self._cluster.pods
+
     async def replace_all(self, name: str) -> None:
         """Replace every replica of a deployment, one after the other."""
         await self._cluster.replace_all(name, self._around)
 
+    async def lose(self, name: str) -> None:
+        """Kill a replica, which is replaced by another."""
+        await self._cluster.lose(name, self._around)
+
 
 @asynccontextmanager
-async def running_cluster(overlay: str, folder: Path) -> AsyncIterator[RunningCluster]:
+async def running_cluster(
+    installation: Installation, folder: Path
+) -> AsyncIterator[RunningCluster]:
     """Start an overlay with real stores; everything ends with the block."""
     password, key = secrets.token_urlsafe(16), secrets.token_urlsafe(24)
-    workloads = {one.name: one for one in our_workloads(overlay)}
+    workloads = {one.name: one for one in our_workloads(installation.overlay)}
     targets = {one.target for one in workloads.values()}
     layouts = {one: lay_out(images()[one], folder / "images" / one) for one in targets}
-    cluster = Cluster(workloads, layouts)
+    cluster = Cluster(workloads, layouts, installation.replicas)
     async with AsyncExitStack() as opened:
         around = Surroundings(
-            secrets=demo_secrets(password, key),
+            secrets=installation.secrets(password, key),
             name_server=await opened.enter_async_context(name_server(cluster.addresses)),
             stores=_stores(folder, password, opened),
             volumes=folder / "volumes",
@@ -152,4 +174,5 @@ def _stores(folder: Path, password: str, opened: AsyncExitStack) -> Mapping[str,
     return {
         "postgres:5432": f"127.0.0.1:{postgres_port}",
         "nats:4222": f"127.0.0.1:{nats_port}",
+        "nats.nats.svc:4222": f"127.0.0.1:{nats_port}",
     }

@@ -1,8 +1,10 @@
 """The whole product, started as a person starts it."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -14,11 +16,24 @@ from deploy.running import stack as running_stack
 Stack = RunningStack
 
 INDEXING_S = 120
+# An installation that runs already, to which those tests that need nothing else are put as well.
+ADDRESS, KEY = "ZOCRATES_E2E_ADDRESS", "ZOCRATES_E2E_KEY"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """What is known of an installation that somebody else started."""
+
+    base_url: str
+    api_key: str
 
 
 @pytest.fixture(scope="session")
-def stack(stack_data: Path) -> Iterator[Stack]:
+def stack(stack_data: Path) -> Iterator[Stack | Installed]:
     """One stack on the demo library, shared by the tests that leave it as they found it."""
+    if ADDRESS in os.environ:
+        yield Installed(base_url=os.environ[ADDRESS], api_key=os.environ[KEY])
+        return
     with running_stack(data=stack_data) as running:
         wait_until(lambda: is_indexed(running), INDEXING_S, running.said)
         yield running

@@ -25,7 +25,7 @@ from zocrates.search.v1 import search_pb2_grpc as search_rpc
 ADA = "key-of-ada-0123456789"
 BOB = "key-of-bob-0123456789"
 EVE = "key-of-eve-0123456789"
-PATIENCE_S = 10
+PATIENCE_S = 30
 
 KEYS = (
     {"key": ADA, "owner": "ada", "libraries": None},

@@ -158,6 +158,23 @@ async def test_two_writers_at_once_lose_nothing(place: Place, tmp_path: Path) ->
         assert await index.passages_table.count_rows() == 8
 
 
+async def test_an_index_that_several_open_at_first_at_once_is_made_once(
+    place: Place, tmp_path: Path
+) -> None:
+    async def opens() -> None:
+        async with place() as (index, _):
+            assert await words(index, "sleep") == []
+
+    await asyncio.gather(*(opens() for _ in range(6)))
+    async with place() as (index, writer):
+        made = await index.passages_table.list_indices()
+        assert sorted(column for one in made for column in one.columns) == [
+            *("document_id", "passage_id", "terms")
+        ]
+        await writer.commit([text_of("ITEM", "Sleep.", tmp_path)])
+        await until(index, ["user/ITEM#abstract"])
+
+
 async def test_two_readers_see_what_a_writer_commits(place: Place, tmp_path: Path) -> None:
     async with place() as (one, _), place() as (two, _), place() as (_, writer):
         assert await words(one, "sleep") == []
