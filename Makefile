@@ -156,4 +156,4 @@ bench-sidebar: setup ## An answer of DELTAS=10000 pieces and 50 turns in the pag
 help: ## Print this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: setup run images rolling-update proto models fmt lint types arch test test-unit test-integration test-e2e check test-local-model crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-answers bench-retrieval bench-support bench-paused bench-reviews bench-sse bench-sidebar plugin bench-plugin help
+.PHONY: setup run images rolling-update replicas proto models fmt lint types arch test test-unit test-integration test-e2e check test-local-model crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-answers bench-retrieval bench-support bench-paused bench-reviews bench-sse bench-sidebar plugin bench-plugin help

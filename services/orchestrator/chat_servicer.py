@@ -28,13 +28,12 @@ from services.orchestrator.errors import (
     ReviewNotFound,
 )
 from services.orchestrator.reviewing import Reviewing
-from services.orchestrator.run import ClaimedRun
 from services.orchestrator.signals import Signals
 from services.orchestrator.store.answers import Answer
 from services.orchestrator.store.checkpoints import Checkpoints, Decided
 from services.orchestrator.store.control import Control, Target
 from services.orchestrator.store.reviews import Feedback
-from services.orchestrator.store.runs import Runs
+from services.orchestrator.store.runs import Runs, Started
 from services.orchestrator.store.sessions import Sessions
 from services.orchestrator.turns import Rules, chat_turn
 from zocrates.orchestrator.v1 import chat_pb2 as pb
@@ -76,7 +75,7 @@ class ChatServicer(rpc.ChatServiceServicer):
         turn = chat_turn(request, self._rules, owner=owner_of(context), session_id=session_id)
         with self._signals.place() as claimant:
             started = await self._runs.start_turn(turn, claimant)
-            await self._goes_on(started.claimed)
+            await self._goes_on(started)
         return pb.StartTurnResponse(
             session_id=started.session_id, run_id=started.run_id, replayed=started.replayed
         )
@@ -131,7 +130,7 @@ class ChatServicer(rpc.ChatServiceServicer):
         else:
             with self._signals.place() as claimant:
                 decided = await self._checkpoints.decide(answer, claimant)
-                await self._goes_on(decided.claimed)
+                await self._goes_on(decided)
         return pb.DecideResponse(
             session_id=answer.session_id,
             run_id=answer.run_id,
@@ -139,11 +138,11 @@ class ChatServicer(rpc.ChatServiceServicer):
             replayed=decided.replayed,
         )
 
-    async def _goes_on(self, claimed: ClaimedRun | None) -> None:
-        if claimed is None:
+    async def _goes_on(self, write: Started | Decided) -> None:
+        if write.claimed is None or write.told is None:
             await self._signals.work()
         else:
-            await self._signals.taken(claimed)
+            await self._signals.taken(write.claimed, write.told)
 
     async def _feedback(self, feedback: Feedback, answer: Answer) -> Decided:
         repeated = await self._reviewing.repeated(feedback)

@@ -20,6 +20,7 @@ from services.chassis.telemetry import EventLog
 from services.orchestrator.ceilings import Harness
 from services.orchestrator.consent import Consent
 from services.orchestrator.errors import DatabaseDown
+from services.orchestrator.events import Told
 from services.orchestrator.expiry import expire_regularly
 from services.orchestrator.metrics import RunMetrics
 from services.orchestrator.peers.calls import Deadlines
@@ -31,6 +32,7 @@ from services.orchestrator.pipeline import Peers, Pipeline
 from services.orchestrator.relay import Relay
 from services.orchestrator.retention import forget_regularly
 from services.orchestrator.reviewing import Reviewing
+from services.orchestrator.run import ClaimedRun
 from services.orchestrator.runner import WITHDRAWAL_SUBJECT, WORK_SUBJECT, Pace, Runner
 from services.orchestrator.served import served
 from services.orchestrator.settings import Settings
@@ -223,6 +225,10 @@ def _signals(runner: Runner, relay: Relay, bus: Bus) -> Signals:
         except BusDown:
             return  # everybody polls
 
+    async def taken(run: ClaimedRun, told: Told) -> None:
+        relay.tell(told)
+        await runner.take(run)
+
     async def work() -> None:
         runner.wake()
         await hint(WORK_SUBJECT)
@@ -238,7 +244,7 @@ def _signals(runner: Runner, relay: Relay, bus: Bus) -> Signals:
 
     return Signals(
         place=runner.place,
-        taken=runner.take,
+        taken=taken,
         work=work,
         withdrawal=withdrawal,
         decided=decided,

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from services.orchestrator.events import Told
 from services.orchestrator.run import Claimant, ClaimedRun
 
 
@@ -13,8 +14,8 @@ class Signals:
 
     place: Callable[[], AbstractContextManager[Claimant | None]]
     """Keeps a place for a run that the next write may give to this process."""
-    taken: Callable[[ClaimedRun], Awaitable[None]]
-    """A write gave the run to this process."""
+    taken: Callable[[ClaimedRun, Told], Awaitable[None]]
+    """A write gave the run to this process, and told these events."""
     work: Callable[[], Awaitable[None]]
     """A run can be taken."""
     withdrawal: Callable[[], Awaitable[None]]

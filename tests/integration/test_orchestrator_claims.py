@@ -15,6 +15,7 @@ from services.orchestrator.store.database import Database
 from services.orchestrator.store.history import History
 from services.orchestrator.store.pausing import Pausing
 from services.orchestrator.store.runs import Runs
+from services.orchestrator.store.sessions import Sessions
 from tests.integration.orchestrator_stage import eventually
 from tests.integration.waiting_runs import claim, entry, start_waiting, state_of, turn_of
 
@@ -78,6 +79,41 @@ async def test_a_decision_gives_the_run_to_its_claimant_and_to_nobody_else(
     assert known.decision.guidance == "Naps."
     written = await History(database).record(run.lease, entry())
     assert written.last_sequence == run.last_sequence + 1
+
+
+async def test_what_a_decision_told_comes_back_to_its_claimant_alone(database: Database) -> None:
+    target = await start_waiting(database)
+    told = (await decide(database, target, ME)).told
+    assert told is not None
+    assert told.relay == ME.name
+    page = await Sessions(database).events(
+        target.owner, target.session_id, target.run_id, after=0, limit=100
+    )
+    assert list(told.events) == list(page.events)[-2:]
+    assert [one.type for one in told.events] == ["checkpoint_answered", "stage"]
+    other = await start_waiting(database)
+    assert (await decide(database, other, None)).told is None
+
+
+async def test_the_first_events_of_a_turn_come_back_to_its_claimant(database: Database) -> None:
+    started = await Runs(database).start_turn(turn_of(), ME)
+    told = started.told
+    assert told is not None
+    assert (told.relay, told.published) == (ME.name, 0)
+    page = await Sessions(database).events(
+        "ada", started.session_id, started.run_id, after=0, limit=100
+    )
+    assert list(told.events) == list(page.events)
+    assert (await Runs(database).start_turn(turn_of(), None)).told is None
+
+
+async def test_a_relay_that_is_at_a_run_keeps_it_when_another_process_decides(
+    database: Database,
+) -> None:
+    target = await start_waiting(database)  # by a holder whose relay is at its events
+    told = (await decide(database, target, replace(ME, name="another"))).told
+    assert told is not None
+    assert told.relay == ME.name
 
 
 async def test_a_claimant_gets_the_run_as_whoever_finds_it_would(database: Database) -> None:

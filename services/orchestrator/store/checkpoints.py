@@ -15,11 +15,12 @@ from services.orchestrator.errors import (
     NoPendingCheckpoint,
     UnknownRun,
 )
+from services.orchestrator.events import Told
 from services.orchestrator.passages import Passage
 from services.orchestrator.run import Action, Claimant, ClaimedRun, Stage, State
 from services.orchestrator.store import request_keys
 from services.orchestrator.store.answers import Answer
-from services.orchestrator.store.claimed import claimed_run, claiming
+from services.orchestrator.store.claimed import TOLD, claimed_run, claiming, told_of
 from services.orchestrator.store.database import Database, as_json
 from services.orchestrator.store.evidence import unpacked
 from services.orchestrator.store.pausing import PAUSED_BY_OWNER
@@ -35,6 +36,8 @@ class Decided:
     replayed: bool
     # The run, when it was decided for a claimant and nothing keeps the run from going on.
     claimed: ClaimedRun | None = None
+    # With it: the events of the decision, for its claimant to publish.
+    told: Told | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +77,21 @@ ANSWER = f"""
                 + (NOT claimed.is_pausing AND CAST(:claimant AS text) IS NOT NULL)::int,
             version = version + 1, update_time = clock_timestamp(), is_pausing = false,
             last_sequence = last_sequence + 2 + claimed.is_pausing::int, relay_due = true,
-            stage = :stage, pass = pass + :passes
+            stage = :stage, pass = pass + :passes,
+            -- Whoever holds the run publishes its events, unless another relay is at it.
+            relay_owner = CASE WHEN relay_owner IS NULL OR relay_until < clock_timestamp()
+                          THEN CAST(:claimant AS text) ELSE relay_owner END,
+            relay_until = CASE WHEN CAST(:claimant AS text) IS NOT NULL
+                                    AND (relay_owner IS NULL OR relay_owner = :claimant
+                                         OR relay_until < clock_timestamp())
+                          THEN clock_timestamp() + make_interval(secs => :relay_s)
+                          ELSE relay_until END
         FROM claimed WHERE run.id = claimed.run_id AND run.state = ANY(:sources)
         RETURNING run.id, last_sequence - 2 - claimed.is_pausing::int AS after_sequence, pass,
                   owner, control, claimed.interrupt_id, claimed.answered_at, claimed.is_pausing,
                   run.state, session_id, ordinal, prompt, active_items, scope, options, ceilings,
-                  stage, lease_epoch, last_sequence, usage, trace, create_time, run.kind
+                  stage, lease_epoch, last_sequence, usage, trace, create_time, run.kind,
+                  published_sequence, relay_owner, update_time
     ), told AS (
         INSERT INTO event (run_id, sequence, type, payload, time)
         SELECT id, after_sequence + 1, 'checkpoint_answered',
@@ -90,16 +102,17 @@ ANSWER = f"""
                ) || CASE WHEN :guidance = '' THEN '{{}}'
                          ELSE jsonb_build_object('guidance', CAST(:guidance AS text)) END
                  || CAST(:told AS jsonb),
-               clock_timestamp()
+               update_time
         FROM moved
         UNION ALL
         SELECT id, after_sequence + 2, 'stage',
                jsonb_build_object('stage', CAST(:stage_name AS text), 'pass', pass),
-               clock_timestamp()
+               update_time
         FROM moved
         UNION ALL
-        SELECT id, after_sequence + 3, 'run_state', {PAUSED_BY_OWNER}, clock_timestamp()
+        SELECT id, after_sequence + 3, 'run_state', {PAUSED_BY_OWNER}, update_time
         FROM moved WHERE is_pausing
+        RETURNING sequence, type, payload
     )
 """
 # With the request's key, if it has one: a key that was used before refuses the whole statement.
@@ -114,7 +127,10 @@ DECIDE = text(f"""
                jsonb_build_object('after_sequence', after_sequence)
         FROM moved WHERE CAST(:key AS text) <> ''
     )
-    SELECT * FROM moved
+    SELECT id, after_sequence, pass, owner, is_pausing, state, session_id, ordinal, prompt,
+           active_items, scope, options, ceilings, stage, lease_epoch, last_sequence, usage, trace,
+           create_time, kind, {TOLD}
+    FROM moved
 """)
 # Deadlines that several replicas find at once are shared out between them.
 EXPIRE = text(f"""
@@ -169,10 +185,12 @@ class Checkpoints:
         }
         with suppress(UniqueViolationError):
             for row in await self._database.fetch(DECIDE, parameters):
+                is_claimed = row.state == State.RUNNING
                 return Decided(
                     after_sequence=row.after_sequence,
                     replayed=False,
-                    claimed=claimed_run(row) if row.state == State.RUNNING else None,
+                    claimed=claimed_run(row) if is_claimed else None,
+                    told=told_of(row) if is_claimed else None,
                 )
         async with self._database.transaction() as connection:
             known = await request_keys.find(connection, request)

@@ -15,12 +15,11 @@ from services.orchestrator.passages import Evidence
 from services.orchestrator.plans import Author, Intent, Round, plan_from_json
 from services.orchestrator.run import Action, Lease, Stage, State, Usage
 from services.orchestrator.store import evidence
+from services.orchestrator.store.claimed import RELAY_S
 from services.orchestrator.store.database import Database, as_json
 
 STARTED = "started"
 DONE = "done"
-# How long a holder's relay has the run to itself after each write.
-RELAY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

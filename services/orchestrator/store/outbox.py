@@ -33,10 +33,15 @@ CLAIM = text("""
     RETURNING run.id, session_id, published_sequence, trace
 """)
 UNPUBLISHED = text("""
-    SELECT event.run_id, sequence, time, type, payload
+    SELECT held.id AS run_id, sequence, time, type, payload
     FROM unnest(CAST(:ids AS text[]), CAST(:published AS bigint[])) AS held(id, published)
-    JOIN event ON event.run_id = held.id AND sequence > held.published
-    ORDER BY event.run_id, sequence LIMIT :limit
+    -- Run by run: joined at once, all events there are would be looked at.
+    CROSS JOIN LATERAL (
+        SELECT sequence, time, type, payload FROM event
+        WHERE run_id = held.id AND sequence > held.published
+        ORDER BY sequence LIMIT :limit
+    ) AS waiting
+    ORDER BY held.id, sequence LIMIT :limit
 """)
 # Gives up the claim of a run that has ended and is published, and of those that the caller names.
 # `relay_due` stays true while a run is kept: each change of it would touch an index.

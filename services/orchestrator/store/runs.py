@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from services.orchestrator import run as states
 from services.orchestrator.errors import PendingCheckpoint, RunActive, UnknownSession
-from services.orchestrator.events import NewEvent
+from services.orchestrator.events import NewEvent, Told
 from services.orchestrator.run import (
     ACTIVE,
     Action,
@@ -23,7 +23,7 @@ from services.orchestrator.run import (
     State,
 )
 from services.orchestrator.store import request_keys
-from services.orchestrator.store.claimed import claimed_run, claiming
+from services.orchestrator.store.claimed import TOLD, claimed_run, claiming, told_of
 from services.orchestrator.store.database import Database, Rows, Transaction, as_json
 from services.orchestrator.store.pausing import PAUSED_BY_OWNER
 from services.orchestrator.store.request_keys import Request
@@ -61,6 +61,8 @@ class Started:
     replayed: bool
     # The run, when it was started for a claimant.
     claimed: ClaimedRun | None = None
+    # With it: its first events, for its claimant to publish.
+    told: Told | None = None
 
 
 # The row lock orders turns, and later rewinds, of one session.
@@ -70,11 +72,12 @@ ACTIVE_RUN = text("""
     FROM run LEFT JOIN checkpoint ON checkpoint.run_id = run.id AND checkpoint.state = 'PENDING'
     WHERE session_id = :session_id AND run.kind = 'chat' AND run.state = ANY(:active)
 """)
-BEGIN = """
+BEGIN = f"""
     , begun AS (
         INSERT INTO run (id, session_id, ordinal, kind, owner, prompt, active_items, scope,
                          options, ceilings, state, stage, last_sequence, trace, schema_version,
-                         task, lease_owner, lease_epoch, lease_until, start_time)
+                         task, lease_owner, lease_epoch, lease_until, start_time,
+                         relay_owner, relay_until)
         SELECT :id, :session_id, last_ordinal, :kind, :owner, :prompt,
                CAST(:active_items AS jsonb), CAST(:scope AS jsonb), CAST(:options AS jsonb),
                CAST(:ceilings AS jsonb), :state, :stage, jsonb_array_length(CAST(:events AS jsonb)),
@@ -82,23 +85,29 @@ BEGIN = """
                CAST(:claimant AS text), (CAST(:claimant AS text) IS NOT NULL)::int,
                CASE WHEN CAST(:claimant AS text) IS NOT NULL
                THEN clock_timestamp() + make_interval(secs => :lease_s) END,
-               CASE WHEN CAST(:claimant AS text) IS NOT NULL THEN clock_timestamp() END
+               CASE WHEN CAST(:claimant AS text) IS NOT NULL THEN clock_timestamp() END,
+               -- The holder publishes what is written here and what it writes itself.
+               CAST(:claimant AS text), CASE WHEN CAST(:claimant AS text) IS NOT NULL
+               THEN clock_timestamp() + make_interval(secs => :relay_s) END
         FROM numbered
         RETURNING id, session_id, ordinal, prompt, active_items, scope, options, ceilings, state,
                   stage, pass, lease_epoch, last_sequence, usage, trace, create_time, is_pausing,
-                  kind
+                  kind, published_sequence, relay_owner, update_time
     ), kept AS (
         INSERT INTO request_key (owner, route, key, body_hash, run_id, reply)
-        SELECT :owner, :route, CAST(:key AS text), :body_hash, id, '{}'
+        SELECT :owner, :route, CAST(:key AS text), :body_hash, id, '{{}}'
         FROM begun WHERE CAST(:key AS text) <> ''
     ), told AS (
         INSERT INTO event (run_id, sequence, type, payload, time)
         SELECT begun.id, told.place, told.event ->> 'type', told.event -> 'payload',
-               clock_timestamp()
+               begun.update_time
         FROM begun,
              jsonb_array_elements(CAST(:events AS jsonb)) WITH ORDINALITY AS told(event, place)
+        RETURNING sequence, type, payload
     )
-    SELECT * FROM begun
+    SELECT id, session_id, ordinal, prompt, active_items, scope, options, ceilings, state, stage,
+           pass, lease_epoch, last_sequence, usage, trace, create_time, is_pausing, kind, {TOLD}
+    FROM begun
 """
 # A session with its first run; a request key that was used before refuses the whole statement.
 NEW_SESSION = text(f"""
@@ -258,11 +267,13 @@ def title_of(prompt: str) -> str:
 
 def _started(rows: Rows) -> Started:
     (row,) = rows
+    is_claimed = row.state == State.RUNNING
     return Started(
         session_id=row.session_id,
         run_id=row.id,
         replayed=False,
-        claimed=claimed_run(row) if row.state == State.RUNNING else None,
+        claimed=claimed_run(row) if is_claimed else None,
+        told=told_of(row) if is_claimed else None,
     )
 
 
