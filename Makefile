@@ -84,6 +84,9 @@ state-machine: setup ## Let things happen to runs in EXAMPLES=2000 other orders
 chaos: setup ## Kill everything again and again under RUNS=200 runs and count what was lost; SEED= repeats
 	$(BIN)/python -m tests.chaos $(or $(RUNS),200) $(SEED)
 
+soak: setup ## Turns of all kinds at a steady rate for MINUTES=30, and whether anything grows
+	$(BIN)/python -m tests.soak $(MINUTES)
+
 test-local-model: setup ## The whole product with a very small language model on this machine; compiles for minutes at first
 	@test -x $(LOCAL_MODEL)/bin/python || $(PYTHON) -m venv $(LOCAL_MODEL)
 	$(LOCAL_MODEL)/bin/pip install --quiet --disable-pip-version-check 'llama-cpp-python[server]==0.3.36'
@@ -156,4 +159,4 @@ bench-sidebar: setup ## An answer of DELTAS=10000 pieces and 50 turns in the pag
 help: ## Print this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: setup run images rolling-update replicas proto models fmt lint types arch test test-unit test-integration test-e2e check test-local-model crash-matrix state-machine chaos bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-answers bench-retrieval bench-support bench-paused bench-reviews bench-sse bench-sidebar plugin bench-plugin help
+.PHONY: setup run images rolling-update replicas proto models fmt lint types arch test test-unit test-integration test-e2e check test-local-model crash-matrix state-machine chaos soak bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-answers bench-retrieval bench-support bench-paused bench-reviews bench-sse bench-sidebar plugin bench-plugin help
