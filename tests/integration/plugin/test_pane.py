@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import page_scenes as scenes
 from tests.fakes.gateway_peers import RecordedRun, question
 from tests.fakes.gateway_stage import Stage, until
 from tests.integration.plugin.conftest import asked, opened
@@ -75,6 +76,30 @@ async def test_what_is_typed_in_the_pane_reaches_nothing_of_zoteros(zotero: Zote
         """
     )
     assert reached == []
+
+
+async def test_a_conversation_longer_than_the_pane_is_scrolled_by_the_wheel(
+    zotero: ZoteroApp, stage: Stage
+) -> None:
+    scenes.answered_run(stage, "What is long?")
+    await opened(zotero)
+    await zotero.click("Sessions")
+    await zotero.click("What is long?")
+    await zotero.holds("Stage.frame.querySelector('.sources')")
+    page = "Stage.frame.scrollingElement"
+    await zotero.run(f"{page}.scrollTop = 0")
+    await zotero.run(
+        "Stage.frame.defaultView.windowUtils"
+        ".sendWheelEvent(100, 300, 0, 300, 0, WheelEvent.DOM_DELTA_PIXEL, 0, 0, 0, 0)"
+    )
+    await zotero.holds(f"{page}.scrollTop > 0")
+    # The bar and the composer stay where they are.
+    assert await zotero.run(
+        "return ['.bar', '.composer'].map(name => {"
+        "    let { top, bottom } = Stage.frame.querySelector(name).getBoundingClientRect();"
+        "    return top >= 0 && bottom < Stage.frame.defaultView.innerHeight + 1;"
+        "})"
+    ) == [True, True]
 
 
 async def test_the_pane_follows_to_the_reader_and_back(zotero: ZoteroApp) -> None:
