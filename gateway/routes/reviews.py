@@ -90,7 +90,7 @@ async def decide_approval(
             feedback=body.feedback,
             modified_action=body.modified_action,
             approved_by=body.approved_by or caller.owner,
-            idempotency_key=request_key(idempotency_key, "/approvals/decision"),
+            idempotency_key=request_key(idempotency_key, "/approvals/decision", body),
         )
         try:
             reply = await context.reviews.decide_approval(request, owner=caller.owner)

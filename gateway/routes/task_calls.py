@@ -1,11 +1,13 @@
 """What the routes of the task wire share: ids in paths, keys of requests, what replies carry."""
 
 import hashlib
+import json
 import re
 import uuid
 from typing import Annotated
 
 from fastapi import Header, Path, Response
+from pydantic import BaseModel
 
 from gateway.errors import GatewayError
 from gateway.tasks.wire import ID_PATTERN
@@ -30,12 +32,16 @@ def run_of(task_id: str) -> str:
     return task_id
 
 
-def request_key(given: str | None, path: str) -> str:
-    """The key of a request: one that a client chose belongs to the path it was sent to."""
+def request_key(given: str | None, path: str, body: BaseModel | None) -> str:
+    """The key of a request: one that a client chose stands for what it sent where.
+
+    So another body under the same key is another request, as clients of this wire know it.
+    """
     if given is None:
         # A call that the channel repeats after a lost reply must not be a conflict with itself.
         return f"gateway-{uuid.uuid4().hex}"
-    return hashlib.sha256(f"{path}\n{given}".encode()).hexdigest()
+    sent = json.dumps(body.model_dump() if body else None, sort_keys=True)
+    return hashlib.sha256(f"{path}\n{given}\n{sent}".encode()).hexdigest()
 
 
 def tell_replay(response: Response, given: str | None, replayed: bool) -> None:

@@ -1,11 +1,14 @@
 """Tasks changed from outside: cancelled, paused, resumed; and what was done to one."""
 
-from typing import Annotated
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Response
+from fastapi import APIRouter, Body, Depends, Response
 
 from gateway.errors import GatewayError
-from gateway.routes.context import CalledBy, InContext
+from gateway.routes.context import CalledBy, Context, InContext
 from gateway.routes.task_calls import (
     IdempotencyKey,
     TaskId,
@@ -20,76 +23,82 @@ router = APIRouter(prefix="/api/v1", tags=["tasks"])
 
 Reason = Annotated[wire.ReasonRequest | None, Body()]
 ENDED = frozenset({"completed", "failed", "cancelled"})
+# One of the orchestrator's calls; a callable has no type for its keywords, hence the dots.
+Call = Callable[..., Coroutine[Any, Any, bool]]
 
 
-@router.post("/tasks/{task_id}/cancel", status_code=202)
-async def cancel(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What somebody asks to be done to a task."""
+
+    task_id: str
+    context: Context
+    owner: str
+    response: Response
+    body: wire.ReasonRequest | None
+    idempotency_key: str | None
+
+    async def make(self, verb: str, call: Call) -> None:
+        """Do it, once for a key; the reply says when it was done before."""
+        key = request_key(self.idempotency_key, f"/tasks/{self.task_id}/{verb}", self.body)
+        reason = self.body.reason if self.body else ""
+        with worded(TASK):
+            replayed = await call(run_of(self.task_id), reason, key, owner=self.owner)
+        tell_replay(self.response, self.idempotency_key, replayed)
+
+    def made(self, message: str) -> wire.Controlled:
+        """That it was done."""
+        return wire.Controlled(success=True, message=message, task_id=self.task_id)
+
+
+async def _asked(
     task_id: TaskId,
     context: InContext,
     caller: CalledBy,
     response: Response,
     body: Reason = None,
     idempotency_key: IdempotencyKey = None,
-) -> wire.Controlled:
+) -> Change:
+    return Change(
+        task_id=task_id,
+        context=context,
+        owner=caller.owner,
+        response=response,
+        body=body,
+        idempotency_key=idempotency_key,
+    )
+
+
+Asked = Annotated[Change, Depends(_asked)]
+
+
+@router.post("/tasks/{task_id}/cancel", status_code=202)
+async def cancel(change: Asked) -> wire.Controlled:
     """Cancel a task at once, also during a review; one that has ended stays as it is."""
-    key = request_key(idempotency_key, f"/tasks/{task_id}/cancel")
-    reason = body.reason if body else ""
     try:
-        with worded(TASK):
-            replayed = await context.tasks.cancel(run_of(task_id), reason, key, owner=caller.owner)
+        await change.make("cancel", change.context.tasks.cancel)
     except GatewayError as error:
         if error.code != "WRONG_STATE":
             raise
         told = f"cannot cancel {_state_in(error)} task"
-        return wire.Controlled(success=False, message=told, task_id=task_id)
-    tell_replay(response, idempotency_key, replayed)
-    return wire.Controlled(success=True, message="The task is cancelled.", task_id=task_id)
+        return wire.Controlled(success=False, message=told, task_id=change.task_id)
+    return change.made("The task is cancelled.")
 
 
 @router.post("/tasks/{task_id}/pause", status_code=202)
-async def pause(
-    task_id: TaskId,
-    context: InContext,
-    caller: CalledBy,
-    response: Response,
-    body: Reason = None,
-    idempotency_key: IdempotencyKey = None,
-) -> wire.Controlled:
+async def pause(change: Asked) -> wire.Controlled:
     """Pause a task before its next step."""
-    key = request_key(idempotency_key, f"/tasks/{task_id}/pause")
-    reason = body.reason if body else ""
-    try:
-        with worded(TASK):
-            replayed = await context.tasks.pause(run_of(task_id), reason, key, owner=caller.owner)
-    except GatewayError as error:
-        if error.code != "WRONG_STATE":
-            raise
-        raise GatewayError(error.code, _no_pause(error), detail=error.detail) from error
-    tell_replay(response, idempotency_key, replayed)
-    return wire.Controlled(success=True, message="Pause signal sent", task_id=task_id)
+    with _told_by(_no_pause):
+        await change.make("pause", change.context.tasks.pause)
+    return change.made("Pause signal sent")
 
 
 @router.post("/tasks/{task_id}/resume", status_code=202)
-async def resume(
-    task_id: TaskId,
-    context: InContext,
-    caller: CalledBy,
-    response: Response,
-    body: Reason = None,
-    idempotency_key: IdempotencyKey = None,
-) -> wire.Controlled:
+async def resume(change: Asked) -> wire.Controlled:
     """Let a paused task go on."""
-    key = request_key(idempotency_key, f"/tasks/{task_id}/resume")
-    reason = body.reason if body else ""
-    try:
-        with worded(TASK):
-            replayed = await context.tasks.resume(run_of(task_id), reason, key, owner=caller.owner)
-    except GatewayError as error:
-        if error.code != "WRONG_STATE":
-            raise
-        raise GatewayError(error.code, _no_resume(error), detail=error.detail) from error
-    tell_replay(response, idempotency_key, replayed)
-    return wire.Controlled(success=True, message="Resume signal sent", task_id=task_id)
+    with _told_by(_no_resume):
+        await change.make("resume", change.context.tasks.resume)
+    return change.made("Resume signal sent")
 
 
 @router.get("/tasks/{task_id}/control-state")
@@ -100,6 +109,17 @@ async def read_control_state(
     with worded(TASK):
         state = await context.tasks.control_state(run_of(task_id), owner=caller.owner)
     return convert.control_state_of(state)
+
+
+@contextmanager
+def _told_by(words: Callable[[GatewayError], str]) -> Iterator[None]:
+    """Say in these words that the task's state forbids it."""
+    try:
+        yield
+    except GatewayError as error:
+        if error.code != "WRONG_STATE":
+            raise
+        raise GatewayError(error.code, words(error), detail=error.detail) from error
 
 
 def _no_pause(error: GatewayError) -> str:

@@ -58,7 +58,7 @@ async def submit(
     idempotency_key: IdempotencyKey = None,
 ) -> wire.Submitted:
     """Submit a task; its events and its answer can be read by its id."""
-    key = request_key(idempotency_key, "/tasks")
+    key = request_key(idempotency_key, "/tasks", body)
     submission = _accepted(body)
     reply = await _submit(submission, key, context, caller)
     _tell(response, reply, idempotency_key)
@@ -74,7 +74,7 @@ async def submit_and_stream(
     idempotency_key: IdempotencyKey = None,
 ) -> wire.SubmittedStream:
     """Submit a task and get the address of its events."""
-    key = request_key(idempotency_key, "/tasks/stream")
+    key = request_key(idempotency_key, "/tasks/stream", body)
     submission = _accepted(body)
     reply = await _submit(submission, key, context, caller)
     _tell(response, reply, idempotency_key)
@@ -95,7 +95,7 @@ async def list_tasks(
     """List tasks, the latest first."""
     states = STATES.get(status.upper()) if status else None
     if status and states is None:
-        raise malformed("Invalid status", "status")
+        raise malformed(f"Invalid status (allowed: {', '.join(STATES)})", "status")
     if states == []:
         return wire.TaskList(tasks=[], total_count=0)
     request = pb.ListTasksRequest(
