@@ -43,7 +43,7 @@ from gateway.routes.context import Context
 from gateway.settings import Settings
 from gateway.task_peers import Reviews, Tasks
 from gateway.throttle import Throttle
-from gateway.tracing import TraceContext
+from gateway.tracing import NamedTrace, ToldTrace, TraceContext
 from services.chassis.bus import Bus, open_bus
 from services.chassis.channel import open_channel
 from services.chassis.telemetry import EventLog, spans_are_recorded
@@ -85,6 +85,8 @@ EXPOSED = (
     "X-RateLimit-Remaining-Minute",
     "X-RateLimit-Reset",
     "X-Session-ID",
+    "X-Span-ID",
+    "X-Trace-ID",
     "X-Workflow-ID",
 )
 UNTRACED = "/health$,/readiness$,/metrics$"
@@ -146,6 +148,7 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
         app.include_router(router)
     refusals.answer(app, [route for router in ROUTERS for route in router.routes])
     describe(app)
+    app.add_middleware(ToldTrace)
     traced: ASGIApp = app
     if spans_are_recorded():
         FastAPIInstrumentor.instrument_app(
@@ -155,7 +158,10 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
         # The same without its cost.
         traced = TraceContext(app)
     counted = Throttle(
-        traced, limiter=lambda: app.state.context.limiter, settings=settings, metrics=metrics
+        NamedTrace(traced),
+        limiter=lambda: app.state.context.limiter,
+        settings=settings,
+        metrics=metrics,
     )
     inner: ASGIApp = Intake(counted, settings=settings, doorkeeper=doorkeeper)
     if settings.allowed_origins:
@@ -171,6 +177,8 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
                 "If-Match",
                 "Last-Event-ID",
                 "X-API-Key",
+                "X-Request-ID",
+                "X-Trace-ID",
                 "traceparent",
                 "tracestate",
             ],

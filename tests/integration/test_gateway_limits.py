@@ -6,6 +6,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, DEFAULT_ON, Sampler
 
 from gateway.limiter import SharedLimiter
 from gateway.metrics import Metrics
@@ -16,6 +19,7 @@ from tests.servers import NatsServer
 
 LIMITED = "/api/v1/tasks/unknown/control-state"
 MOST = 5
+TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b" * 16
 
 
 @pytest.fixture
@@ -49,6 +53,20 @@ async def test_a_key_in_the_address_opens_streams_and_nothing_else(stage: Stage,
     assert stream.status_code == 404
     other = await without_key(stage, f"{LIMITED}?{name}={ADA}")
     assert other.status_code == 401
+
+
+@pytest.mark.parametrize("sampler", [DEFAULT_ON, ALWAYS_OFF], ids=["recorded", "only named"])
+async def test_a_reply_tells_the_trace_that_its_request_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sampler: Sampler
+) -> None:
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", TracerProvider(sampler=sampler))
+    async with stage_with_nats(tmp_path / "nats") as stage:
+        for name, given in (("X-Trace-ID", TRACE), ("traceparent", f"00-{TRACE}-{SPAN}-00")):
+            reply = await stage.http.get(LIMITED, headers={name: given})
+            assert reply.headers["X-Trace-ID"] == TRACE
+            assert reply.headers["X-Span-ID"] not in ("", SPAN, TRACE[:16])
+        traces = {(await stage.http.get(LIMITED)).headers["X-Trace-ID"] for _ in range(2)}
+        assert len(traces) == 2
 
 
 async def test_a_key_that_asked_too_often_is_told_when_to_come_again(stage: Stage) -> None:

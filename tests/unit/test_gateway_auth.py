@@ -45,6 +45,17 @@ def test_any_other_key_is_refused(key: str | None) -> None:
     assert ADA not in refused.value.text
 
 
+def test_a_key_may_be_written_as_clients_of_the_task_wire_write_it() -> None:
+    short, whole = "sk_0123456789abcdef", "sk-shannon-fedcba9876543210"
+    keys = [ApiKey(key=SecretStr(key), owner=key[:9]) for key in (short, whole)]
+    keeper = Doorkeeper(settings(keys=tuple(keys)))
+    written = short.replace("sk_", "sk-shannon-")
+    for key, owner in ((short, "sk_012345"), (written, "sk_012345"), (whole, "sk-shanno")):
+        assert keeper.admit(key, "/api/v1/tasks").owner == owner
+    with pytest.raises(GatewayError):
+        keeper.admit(whole.replace("sk-shannon-", "sk_"), "/api/v1/tasks")
+
+
 def test_a_link_works_once() -> None:
     links = PageLinks(Clock())
     token = links.make(ADA)
