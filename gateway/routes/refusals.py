@@ -31,8 +31,10 @@ def answer(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
     @app.exception_handler(RequestValidationError)
     async def on_invalid(request: Request, error: RequestValidationError) -> Response:
         errors = error.errors()
-        words = invalid if is_task_wire(request.url.path) else invalid_request
-        return reply_with(words(errors))
+        found = invalid_request(errors)
+        if is_task_wire(request.url.path):
+            found = invalid(str(errors[0]["loc"][0]), found)
+        return reply_with(found)
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> Response:

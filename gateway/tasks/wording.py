@@ -1,9 +1,8 @@
 """How the task wire says no: its own texts and statuses beside the codes of both wires."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from gateway.errors import GatewayError
 
@@ -71,11 +70,13 @@ APPROVAL: Wording = {
     "CHECKPOINT_EXPIRED": Said(status=CONFLICT, text="The time to decide is over."),
 }
 
+BODY = "Invalid request body"
 PLACES = {
     ("path", "task_id"): "Invalid task ID format",
     ("path", "workflow_id"): "Invalid workflow ID format",
     ("path", "session_id"): "Invalid session ID format",
     ("query", "workflow_id"): "Invalid or missing workflow_id",
+    ("query", "last_event_id"): "Invalid last_event_id",
 }
 
 
@@ -96,16 +97,16 @@ def worded(wording: Wording) -> Iterator[None]:
         ) from error
 
 
-def invalid(errors: Sequence[Mapping[str, Any]]) -> GatewayError:
-    """What is malformed in a request, as far as this wire says it."""
-    # pydantic's errors are dictionaries of whatever was sent, hence Any.
-    place, *path = errors[0]["loc"]
-    field = ".".join(str(part) for part in path)[:200]
-    if place == "body":
-        text = "Invalid request body"
-    else:
-        text = PLACES.get((str(place), field), f"Invalid {field}")
-    return GatewayError("INVALID_REQUEST", text, detail={"field": field} if field else {})
+def invalid(place: str, found: GatewayError) -> GatewayError:
+    """What is malformed in a request, as this wire says it: where, then what the other wire says.
+
+    Its clients know the beginning; a body that is no JSON object has no more to it.
+    """
+    field = found.detail.get("field", "")
+    text = BODY if place == "body" else PLACES.get((place, field), f"Invalid {field}")
+    if field and (place, field) not in PLACES:
+        text = f"{text}: {found.text[0].lower()}{found.text[1:]}"
+    return GatewayError(found.code, text, detail=found.detail)
 
 
 def malformed(text: str, field: str = "") -> GatewayError:
