@@ -24,9 +24,11 @@ from services.orchestrator.store.history import Entry
 from services.orchestrator.store.reviews import Claimed, Revision, Status
 from services.orchestrator.store.together import Store, store_on
 from tests.integration.review_rows import FIRST, comment_on, reviewed_run
-from tests.machine.review_model import ReviewModel
+from tests.machine.review_model import ROUNDS, ReviewModel
 
 WINDOW_S = 600
+# What comes after the end of a review is refused the same way each time: a few of each are enough.
+MOST_LATE = 4
 DEADLINE = text("UPDATE checkpoint SET expires_at = clock_timestamp() WHERE run_id = :run_id")
 LAPSE = text("UPDATE checkpoint SET in_flight_until = clock_timestamp() WHERE run_id = :run_id")
 SHARED = text("DELETE FROM session")
@@ -46,6 +48,15 @@ ROWS = text("""
 """)
 
 Result = TypeVar("Result")
+
+
+def _is_wanted(machine: "ReviewMachine") -> bool:
+    return machine.model.state == "PENDING" or machine.late < MOST_LATE
+
+
+def _may_be_in_flight(machine: "ReviewMachine") -> bool:
+    model = machine.model
+    return model.is_in_flight or model.refuses_comment(is_stale=False) is None
 
 
 class ReviewMachine(RuleBasedStateMachine):
@@ -70,27 +81,41 @@ class ReviewMachine(RuleBasedStateMachine):
             return
         raise AssertionError(f"{kind.__name__} was expected, not {result!r}")
 
-    @initialize(intent=st.sampled_from([Intent.READY, Intent.READY, Intent.FEEDBACK]))
-    def begin(self, intent: Intent) -> None:
-        """The first plan, or questions instead of one."""
+    @initialize(
+        intent=st.sampled_from([Intent.READY, Intent.READY, Intent.FEEDBACK]),
+        rounds=st.sampled_from([1, 1, ROUNDS - 1, ROUNDS]),
+    )
+    def begin(self, intent: Intent, rounds: int) -> None:
+        """The first plan, or questions instead of one; maybe much was said about it already."""
         self.store = store_on(self.database)
         self.target = self.wait(reviewed_run(self.store, intent=intent))
         self.model = ReviewModel(said=[FIRST], has_plan=intent is Intent.READY)
         self.claims: list[Claimed] = []
+        self.late = 0
+        while self.model.round < rounds:
+            self.comment("current")
+            self._settle(self.claims.pop(), asks=intent is Intent.FEEDBACK)
+        if rounds == ROUNDS:
+            self.comment("current")
 
-    @precondition(lambda self: self.model.state in ("ANSWERED", "EXPIRED"))
-    @rule(intent=st.sampled_from([Intent.READY, Intent.FEEDBACK]))
-    def begin_anew(self, intent: Intent) -> None:
+    @precondition(lambda self: self.model.state != "PENDING")
+    @rule(
+        intent=st.sampled_from([Intent.READY, Intent.FEEDBACK]),
+        rounds=st.sampled_from([1, 1, ROUNDS - 1]),
+    )
+    def begin_anew(self, intent: Intent, rounds: int) -> None:
         """What was decided stays so; another task is reviewed from now on."""
         if self.model.run_state == "QUEUED":
             self.cancel()
-        self.begin(intent)
+        self.begin(intent, rounds)
 
     # Comments
 
+    @precondition(_is_wanted)
     @rule(seen=st.sampled_from(["none", "current", "stale"]))
     def comment(self, seen: str) -> None:
         """Somebody comments; the planner is at work from now on, or the comment is refused."""
+        self._came()
         versions = {"none": None, "current": self.model.version, "stale": self.model.version + 7}
         feedback = comment_on(self.target, f"Say {uuid4().hex}.", version=versions[seen])
         claiming = self.store.reviews.claim(feedback, window_s=WINDOW_S)
@@ -102,15 +127,59 @@ class ReviewMachine(RuleBasedStateMachine):
         assert (claimed.version, claimed.plan.round) == (self.model.version, self.model.round)
         assert [one.message for one in claimed.rounds] == self.model.said
         self.claims.append(claimed)
-        self.model.in_flight = feedback.token
+        self.model.in_flight, self.model.has_lapsed = feedback.token, False
+
+    @precondition(_may_be_in_flight)
+    @rule(seen=st.sampled_from(["none", "current"]), approves=st.booleans())
+    def meet(self, seen: str, approves: bool) -> None:
+        """Somebody is faster than the planner, and comments or approves meanwhile."""
+        self._in_flight()
+        if approves:
+            self.approve(seen)
+        else:
+            self.comment(seen)
+
+    @precondition(_may_be_in_flight)
+    @rule(
+        deed=st.sampled_from(["comment", "comment", "approve", "cancel", "cancel and retry"]),
+        has_failed=st.booleans(),
+    )
+    def overtake(self, deed: str, has_failed: bool) -> None:
+        """The planner is given up, somebody goes on without it, and then it comes back."""
+        claimed = self._in_flight()
+        self.lapse()
+        match deed:
+            case "comment":
+                self.comment("current")
+            case "approve":
+                self.approve("current")
+            case "cancel":
+                self.cancel()
+            case _:
+                self.cancel_and_retry()
+        self.claims.remove(claimed)
+        if has_failed:
+            self._release(claimed)
+        else:
+            self._settle(claimed, asks=False)
+
+    def _in_flight(self) -> Claimed:
+        """The comment that the planner is at work on, if need be a new one."""
+        if not self.model.is_in_flight:
+            self.comment("current")
+        return next(one for one in self.claims if one.feedback.token == self.model.in_flight)
 
     @precondition(lambda self: self.claims)
     @rule(data=st.data(), asks=st.booleans(), is_lost=st.booleans())
     def settle(self, data: st.DataObject, asks: bool, is_lost: bool) -> None:
         """The planner has replied, maybe too late; or its reply is written a second time."""
         claimed = data.draw(st.sampled_from(self.claims))
-        if not is_lost:
+        counts = self.model.takes(claimed.feedback.token)
+        if counts or not is_lost:
             self.claims.remove(claimed)
+        self._settle(claimed, asks=asks)
+
+    def _settle(self, claimed: Claimed, *, asks: bool) -> None:
         revision = _revision(claimed, asks)
         counts = self.model.takes(claimed.feedback.token)
         settled = self.wait(self.store.reviews.settle(claimed, revision))
@@ -119,8 +188,6 @@ class ReviewMachine(RuleBasedStateMachine):
             return
         again = self.wait(self.store.reviews.settle(claimed, revision))
         assert again == settled
-        if claimed in self.claims:
-            self.claims.remove(claimed)
         self.model.settle(
             [one.message for one in revision.rounds], is_ready=revision.plan.intent is Intent.READY
         )
@@ -131,6 +198,9 @@ class ReviewMachine(RuleBasedStateMachine):
         """The planner has failed; only its own claim is given up."""
         claimed = data.draw(st.sampled_from(self.claims))
         self.claims.remove(claimed)
+        self._release(claimed)
+
+    def _release(self, claimed: Claimed) -> None:
         self.wait(self.store.reviews.release(claimed))
         if self.model.in_flight == claimed.feedback.token:
             self.model.in_flight, self.model.has_lapsed = "", False
@@ -144,9 +214,11 @@ class ReviewMachine(RuleBasedStateMachine):
 
     # Decisions
 
-    @rule(seen=st.sampled_from(["none", "current", "current", "stale"]))
+    @precondition(_is_wanted)
+    @rule(seen=st.sampled_from(["none", "current", "stale", "stale"]))
     def approve(self, seen: str) -> None:
         """Somebody approves."""
+        self._came()
         versions = {"none": None, "current": self.model.version, "stale": self.model.version + 7}
         answer = self._approval(versions[seen])
         deciding = self.store.checkpoints.decide(answer)
@@ -174,9 +246,11 @@ class ReviewMachine(RuleBasedStateMachine):
 
     # Control
 
+    @precondition(_is_wanted)
     @rule()
     def cancel(self) -> None:
         """Somebody cancels the task."""
+        self._came()
         cancelling = self.store.control.cancel(self.target)
         if self.model.run_state in ("EXPIRED", "CANCELLED"):
             self.refused(NotInThisState, cancelling)
@@ -200,6 +274,9 @@ class ReviewMachine(RuleBasedStateMachine):
         if self.model.state == "WITHDRAWN":
             self.wait(self._ask_again())
             self.model.ask_again()
+
+    def _came(self) -> None:
+        self.late += self.model.state != "PENDING"
 
     def _approval(self, version: int | None) -> Answer:
         return Answer(
