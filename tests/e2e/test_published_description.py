@@ -7,38 +7,17 @@ from typing import Any
 import pytest
 import requests
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
+from hypothesis import given
 
 from gateway.app import build_app
 from gateway.settings import Settings
+from tests.described import BOUNDED, CHECKS
 from tests.e2e.conftest import Stack
 
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-]
 # An answer takes longer only while a run is worked on.
 PATIENCE_S = 60
-BOUNDED = settings(
-    max_examples=6,
-    stateful_step_count=6,
-    deadline=None,
-    database=None,
-    derandomize=True,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-# Points the shared stack at another library, which the other tests would notice.
+# Points the shared stack at another library, which the other tests would notice; the tests of a
+# gateway alone ask it.
 LEFT_OUT = {("put", "/library/source")}
 
 pytestmark = pytest.mark.timeout(280)

@@ -1,13 +1,18 @@
 """What a library holds and where it is read from, over HTTP."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
 import pytest
+import requests
+import schemathesis
+from hypothesis import given
 
 from services.chassis.errors import ServiceError
-from tests.fakes.gateway_stage import BOB, Stage, stage_with_nats
+from tests.described import BOUNDED, CHECKS
+from tests.fakes.gateway_stage import ADA, BOB, Stage, stage_with_nats
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.search.v1 import search_pb2 as pb
 from zocrates.search.v1 import sync_control_pb2
@@ -50,6 +55,28 @@ async def test_the_source_is_chosen_by_who_may_see_everything(stage: Stage) -> N
     stage.library.refuses = Fixed("It is fixed.")
     reply = await stage.http.put("/library/source", json=body)
     assert (reply.status_code, reply.json()["error"]) == (409, "It is fixed.")
+
+
+@pytest.mark.parametrize("refusal", [None, Fixed("It is fixed.")])
+async def test_every_answer_about_the_source_is_described(
+    stage: Stage, refusal: ServiceError | None
+) -> None:
+    stage.library.refuses = refusal
+    description = (await stage.http.get("/openapi.json")).json()
+    operation = schemathesis.openapi.from_dict(description)["/library/source"]["PUT"]
+
+    with requests.Session() as session:
+        session.trust_env = False
+        session.headers["X-API-Key"] = ADA
+
+        @BOUNDED
+        @given(case=operation.as_strategy())
+        def check(case: Any) -> None:
+            case.call_and_validate(
+                base_url=str(stage.http.base_url), session=session, checks=CHECKS
+            )
+
+        await asyncio.to_thread(check)
 
 
 async def test_a_sync_is_stopped_by_who_may_see_everything(stage: Stage) -> None:
