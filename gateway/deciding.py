@@ -53,7 +53,10 @@ def decide(payload: Payload, ask: Ask, tell: Tell) -> Decision | None:
                 return None
             action = ACTIONS.get(typed)
             if action is not None and action[0] in keys:
-                return _decision(action, payload, ask, tell)
+                if (decision := _decision(action, payload, ask, tell)) is not None:
+                    return decision
+                # Nothing was said, so nothing is decided yet.
+                continue
         except EOFError:
             tell("")
             return None
@@ -63,7 +66,6 @@ def decide(payload: Payload, ask: Ask, tell: Tell) -> Decision | None:
 def _decision(action: str, payload: Payload, ask: Ask, tell: Tell) -> Decision | None:
     if action == FEEDBACK:
         message = _line("What should be different: ", _too_many_bytes, ask, tell)
-        # Nothing was said, so nothing is decided.
         return Decision(action=action, message=message) if message else None
     if action == EXTEND and isinstance(payload, events.BudgetCheckpoint):
         prompt = "Guidance for the search (Enter for none): "

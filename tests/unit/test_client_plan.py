@@ -103,7 +103,7 @@ def typing(*lines: str) -> Iterator[str]:
         (plan(), ["f", "Dose too"], Decision(action="feedback", message="Dose too")),
         (plan(), ["s", "e", "r", "approve"], Decision(action="approve")),
         (plan(), ["f", "é" * 6_000, "Less"], Decision(action="feedback", message="Less")),
-        (plan(), ["f", "  "], None),
+        (plan(), ["f", "  ", "a"], Decision(action="approve")),
         (plan(), ["l"], None),
         (plan(current_plan=""), ["a", "l"], None),
         (plan(round=10), ["f", "a"], Decision(action="approve")),
