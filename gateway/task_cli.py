@@ -80,7 +80,7 @@ def status(task: TaskId, as_json: AsJson = False, data: Data = None) -> None:
         _show(found, as_json, task_lines)
         return _code_of(found)
 
-    with_client(data, do)
+    _on_task(data, task, do)
 
 
 @app.command("list")
@@ -113,7 +113,7 @@ def review(task: TaskId, as_json: AsJson = False, data: Data = None) -> None:
         _show(await client.tasks.review(task), as_json, review_lines)
         return 0
 
-    with_client(data, do)
+    _on_task(data, task, do)
 
 
 @app.command()
@@ -136,7 +136,7 @@ def feedback(
         _show(revised, as_json, review_lines)
         return 0
 
-    with_client(data, do)
+    _on_task(data, task, do)
 
 
 @app.command()
@@ -154,7 +154,7 @@ def approve(
         _show(approved, as_json, lambda one: [one.message])
         return 0
 
-    with_client(data, do)
+    _on_task(data, task, do)
 
 
 @app.command()
@@ -180,29 +180,49 @@ def follow(
                 sys.stdout.flush()
         return _code_of(await client.tasks.get(task))
 
-    with_client(data, do)
+    _on_task(data, task, do)
 
 
 @app.command()
 def pause(task: TaskId, reason: Reason = "", as_json: AsJson = False, data: Data = None) -> None:
     """Pause a task before its next step."""
-    _change(data, lambda client: client.tasks.pause(task, reason), as_json)
+    _change(data, task, lambda client: client.tasks.pause(task, reason), as_json)
 
 
 @app.command()
 def resume(task: TaskId, reason: Reason = "", as_json: AsJson = False, data: Data = None) -> None:
     """Let a paused task go on."""
-    _change(data, lambda client: client.tasks.resume(task, reason), as_json)
+    _change(data, task, lambda client: client.tasks.resume(task, reason), as_json)
 
 
 @app.command()
 def cancel(task: TaskId, reason: Reason = "", as_json: AsJson = False, data: Data = None) -> None:
     """Cancel a task at once."""
-    _change(data, lambda client: client.tasks.cancel(task, reason), as_json)
+    _change(data, task, lambda client: client.tasks.cancel(task, reason), as_json)
+
+
+def _on_task(
+    data: Path | None, task: str, do: Callable[["Client"], Coroutine[Any, Any, int]]
+) -> None:
+    """Do something with a task; a refusal says what helps."""
+
+    async def told(client: "Client") -> int:
+        from gateway.connection import ClientError, Refused
+        from gateway.task_presentation import refused_line
+
+        try:
+            return await do(client)
+        except Refused as error:
+            field = error.detail.get("field", "")
+            text = refused_line(task, error.code, str(error), field)
+            raise ClientError(text) from error
+
+    with_client(data, told)
 
 
 def _change(
     data: Path | None,
+    task: str,
     change: Callable[["Client"], Coroutine[Any, Any, "wire.Controlled"]],
     as_json: bool,
 ) -> None:
@@ -211,7 +231,7 @@ def _change(
         _show(changed, as_json, lambda one: [one.message])
         return 0 if changed.success else 1
 
-    with_client(data, do)
+    _on_task(data, task, do)
 
 
 def _show(body: "BaseModel", as_json: bool, lines: Callable[[Any], Any]) -> None:

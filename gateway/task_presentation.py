@@ -14,6 +14,35 @@ WAYS = {
 }
 
 
+# What helps when a command on a task is refused; the wire's own words name its requests instead.
+NO_TASK = "There is no task {id!r}; `zocrates task list` shows yours."
+SEE = "`zocrates task status {id}` says how the task is."
+HELP = {
+    "UNKNOWN_RUN": NO_TASK,
+    "NOT_FOUND": NO_TASK,
+    "REVIEW_NOT_FOUND": f"No plan is under review there; {SEE}",
+    "VERSION_CONFLICT": "The plan has another version by now: zocrates task review {id}",
+    "FEEDBACK_IN_PROGRESS": "The planner still replies to a comment; try again in a moment.",
+    "REVIEW_APPROVED": f"The plan is approved already; {SEE}",
+    "ROUNDS_USED": "The plan had its last round; approve it: zocrates task approve {id}",
+    "NO_PLAN": "There is no plan to approve yet; answer the planner: zocrates task feedback {id}",
+    "MESSAGE_REQUIRED": "The message is empty; say what should be different in the plan.",
+    "MESSAGE_TOO_LONG": "The message is longer than 10,240 bytes; shorten it.",
+    "CHECKPOINT_EXPIRED": "The review timed out; submit the task again.",
+    "PLANNER_FAILED": "The planner gave no reply and the plan is as it was; comment again.",
+    "WRONG_STATE": f"It is not the time for that ({{text}}); {SEE}",
+}
+IDS = frozenset({"task_id", "workflow_id"})
+
+
+def refused_line(task_id: str, code: str, text: str, field: str = "") -> str:
+    """Why a command on a task was refused and what helps; else the gateway's own words."""
+    if code == "INVALID_REQUEST" and field in IDS:
+        code = "UNKNOWN_RUN"
+    shown = one_line(task_id, 40)
+    return HELP.get(code, "{text}").format(id=shown, text=text)
+
+
 def submitted_lines(task: wire.Submitted) -> Iterable[str]:
     """The id of a new task, and what of it was not taken as given."""
     for warning in task.warnings:

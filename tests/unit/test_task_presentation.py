@@ -9,6 +9,7 @@ from gateway.sse import EventParser, ServerEvent
 from gateway.task_presentation import (
     event_lines,
     list_lines,
+    refused_line,
     review_lines,
     submitted_lines,
     task_lines,
@@ -150,3 +151,36 @@ def test_the_end_mark_of_a_stream_is_no_broken_event() -> None:
     assert end == ServerEvent(id="5-7", name="done", data={})
     with pytest.raises(ValueError, match="Expecting value"):
         EventParser().feed(b"data: [DONE]\n\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "field", "line"),
+    [
+        (
+            "UNKNOWN_RUN",
+            "Task not found",
+            "",
+            "There is no task 't'; `zocrates task list` shows yours.",
+        ),
+        (
+            "INVALID_REQUEST",
+            "Invalid task ID format",
+            "task_id",
+            "There is no task 't'; `zocrates task list` shows yours.",
+        ),
+        (
+            "WRONG_STATE",
+            "task is already paused",
+            "",
+            "It is not the time for that (task is already paused); `zocrates task status t` says "
+            "how the task is.",
+        ),
+        ("INVALID_REQUEST", "Invalid {limit}", "limit", "Invalid {limit}"),
+    ],
+)
+def test_a_refusal_says_what_helps(code: str, text: str, field: str, line: str) -> None:
+    assert refused_line("t", code, text, field) == line
+
+
+def test_an_id_that_is_none_cannot_write_on_the_terminal() -> None:
+    assert "\x1b" not in refused_line("\x1b[31m{x}", "UNKNOWN_RUN", "")
