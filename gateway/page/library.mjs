@@ -34,12 +34,26 @@ export function createLibrary(context) {
 		refresh();
 	}
 
-	/** Questions about earlier runs work without the library, so its absence is told, not thrown. */
+	/** Look now, and again for as long as something is going on; settles after the first look. */
 	async function refresh() {
 		looking.abort();
 		looking = new AbortController();
 		let { signal } = looking;
-		let isSettled = false;
+		if (!await isSettled() && !life.aborted) {
+			// Not awaited: whoever wanted to know, knows.
+			lookAgain(signal);
+		}
+	}
+
+	async function lookAgain(signal) {
+		await pause(LOOK_AGAIN_MS, signal);
+		if (!signal.aborted && !life.aborted) {
+			await refresh();
+		}
+	}
+
+	/** Show the state; tells whether it will stay so. Earlier runs can be read without the library: its absence is told, not thrown. */
+	async function isSettled() {
 		try {
 			let state = await gateway.read('/library');
 			fill(line, lineText(l10n, state));
@@ -48,22 +62,15 @@ export function createLibrary(context) {
 			if (!syncing) {
 				showProgress(state.running);
 			}
-			isSettled = !state.running && state.vectors.done >= state.vectors.total;
+			return !state.running && state.vectors.done >= state.vectors.total;
 		}
 		catch (error) {
 			if (life.aborted) {
-				return;
+				return true;
 			}
 			fill(line, say('library-away'));
 			fill(told, h('p', { class: 'status away' }, reasonOf(l10n, error)));
-			isSettled = !error.isPassing;
-		}
-		if (isSettled) {
-			return;
-		}
-		await pause(LOOK_AGAIN_MS, signal);
-		if (!signal.aborted && !life.aborted) {
-			refresh();
+			return !error.isPassing;
 		}
 	}
 

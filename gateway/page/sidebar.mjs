@@ -107,7 +107,9 @@ function buildSidebar(root, context) {
 			if (token) {
 				host.keepKey(await gateway.redeem(token));
 			}
-			await Promise.all([sessions.refresh(), library.refresh()]);
+			// Not awaited: a library that is busy keeps nobody from what was asked before.
+			library.refresh();
+			await sessions.refresh();
 			gate.open();
 			welcome.setService(true);
 			composer.scopeChanged();

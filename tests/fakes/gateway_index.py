@@ -1,5 +1,6 @@
 """The search process as scripted servicers, for tests of the gateway."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import grpc
@@ -55,6 +56,9 @@ class ScriptedLibrary(search_rpc.LibraryServiceServicer):
 
     def __init__(self) -> None:
         self.status = search.GetStatusResponse()
+        self.speaks = asyncio.Event()
+        """Unset, it does not tell its state."""
+        self.speaks.set()
         self.progress: list[search.SyncProgress] = []
         self.refuses: ServiceError | None = None
         self.told: list[Message] = []
@@ -65,6 +69,7 @@ class ScriptedLibrary(search_rpc.LibraryServiceServicer):
     async def GetStatus(
         self, request: search.GetStatusRequest, context: Context
     ) -> search.GetStatusResponse:
+        await self.speaks.wait()
         return self.status
 
     async def Sync(

@@ -1,5 +1,6 @@
 """One gateway and one page of each browser for all tests here; each has sessions of its own."""
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 
@@ -14,6 +15,8 @@ OPENERS = {"chromium": chromium_page, "firefox": firefox_page}
 HTML, XHTML = "", "page/index.xhtml"
 # Firefox gets the page as the strict kind of document that Zotero's own windows are.
 KINDS = {"chromium": HTML, "firefox": XHTML}
+# Last of all, when the session is open.
+READY = "document.activeElement?.id === 'prompt'"
 
 
 @pytest.fixture(scope="session")
@@ -40,34 +43,59 @@ async def browsers(
         yield page_of
 
 
-@pytest.fixture(params=list(KINDS))
-async def page(
-    request: pytest.FixtureRequest,
-    stage: Stage,
-    browsers: Callable[[str], Awaitable[Page]],
-) -> Page:
-    """The page, freshly entered."""
-    browser = await browsers(request.param)
-    await entered(stage, browser, KINDS[request.param])
-    return browser
+@pytest.fixture
+async def entrance(
+    stage: Stage, browsers: Callable[[str], Awaitable[Page]]
+) -> Callable[[str, str], Awaitable[Page]]:
+    """Gives a browser's page, which has its key; what it shows is of an earlier test.
 
-
-async def entered(stage: Stage, page: Page, document: str = HTML) -> None:
-    """Let the page get its key through a one-time address."""
-    url = (await stage.http.post("/page-links")).json()["url"]
-    # A blank page between: a change of the fragment alone would not load anything.
-    await page.visit("about:blank")
-    await page.holds("location.href === 'about:blank'")
+    Loading is what costs most here, so each test loads what it wants to begin with, once.
+    """
     # What other tests asked would stand in the list, perhaps under the same title.
     stage.orchestrator.runs.clear()
+
+    async def page_in(browser: str, document: str) -> Page:
+        page = await browsers(browser)
+        if not await page.evaluate(f"location.pathname === '/{document}'"):
+            await entered(stage, page, document)
+        await page.evaluate("localStorage.clear()")
+        return page
+
+    return page_in
+
+
+@pytest.fixture(params=list(KINDS))
+async def page(
+    request: pytest.FixtureRequest, entrance: Callable[[str, str], Awaitable[Page]]
+) -> Page:
+    """The page of each browser, to be loaded with `opened` or `begun`."""
+    return await entrance(request.param, KINDS[request.param])
+
+
+async def entered(stage: Stage, page: Page, document: str) -> None:
+    """Let the page get its key through a one-time address."""
+    url = (await stage.http.post("/page-links")).json()["url"]
     await page.visit(url.replace("/#", f"/{document}#"))
     # Only then is the key kept, and the page ready to be left.
-    await page.holds("document.activeElement?.id === 'prompt'")
+    await page.holds(f"location.pathname === '/{document}' && {READY}")
+
+
+async def begun(page: Page) -> None:
+    """Load the page without a session."""
+    await _loaded(page, "")
 
 
 async def opened(page: Page, run: RecordedRun) -> None:
     """Load the page at a run's session."""
-    await page.evaluate(f"history.replaceState(null, '', '#session={run.session_id}')")
-    await page.reload()
+    await _loaded(page, f"#session={run.session_id}")
     await page.holds("document.querySelector('.turn') !== null")
     await page.shows(run.prompt)
+
+
+async def _loaded(page: Page, fragment: str) -> None:
+    address = json.dumps(fragment)
+    await page.evaluate(
+        f"(window.isOfBefore = true, history.replaceState(null, '', location.pathname + {address}))"
+    )
+    await page.reload()
+    await page.holds(f"!window.isOfBefore && {READY}")

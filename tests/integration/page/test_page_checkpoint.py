@@ -7,6 +7,7 @@ from tests.fakes.gateway_peers import RecordedRun, question
 from tests.fakes.gateway_stage import Stage, until
 from tests.integration.page.conftest import opened
 from zocrates.events.v1 import event_pb2 as ev
+from zocrates.orchestrator.v1 import chat_pb2 as chat
 
 pytestmark = pytest.mark.browser
 
@@ -76,6 +77,9 @@ async def test_a_run_is_cancelled_and_goes_on(stage: Stage, page: Page) -> None:
     run = waiting(stage, "Which age?")
     await opened(page, run)
     await page.click("Cancel")
+    await until(lambda: run.state == chat.RUN_STATE_CANCELLED)
+    # Of a run that waits, only what is published comes at once.
+    await run.publish(stage.bus, run.events[-1])
     await page.shows("Cancelled")
     await page.holds("document.querySelector('.checkpoint') === null")
     await page.click("Continue this run")

@@ -7,7 +7,7 @@ import pytest
 from tests.browser import Page
 from tests.fakes import page_scenes as scenes
 from tests.fakes.gateway_stage import Stage, until
-from tests.integration.page.conftest import opened
+from tests.integration.page.conftest import begun, opened
 from zocrates.events.v1 import event_pb2 as ev
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 
@@ -34,6 +34,7 @@ async def test_a_question_goes_with_the_scope_and_the_options_that_were_chosen(
     stage: Stage, page: Page
 ) -> None:
     scenes.stock(stage)
+    await begun(page)
     await page.click("Whole library")
     await page.shows("Sleep › Naps")
     await page.shows("42 items")
@@ -58,7 +59,6 @@ async def test_a_question_goes_with_the_scope_and_the_options_that_were_chosen(
     await page.evaluate(f"document.querySelector({remove('Sleep › Naps')}).click()")
     await page.evaluate(f"document.querySelector({remove('to read')}).click()")
     await page.shows("Whole library")
-    await page.evaluate("localStorage.clear()")
 
 
 def remove(title: str) -> str:
@@ -87,7 +87,7 @@ async def test_a_question_is_edited_and_asked_again_in_its_place(stage: Stage, p
 
 
 async def test_stop_cancels_the_run_and_keeps_what_it_did(stage: Stage, page: Page) -> None:
-    await page.evaluate("localStorage.clear()")
+    await begun(page)
     await ask(page, "Stop me?")
     await until(lambda: any(r.prompt == "Stop me?" for r in stage.orchestrator.runs.values()))
     run = next(r for r in stage.orchestrator.runs.values() if r.prompt == "Stop me?")

@@ -90,3 +90,16 @@ async def test_sessions_are_found_by_words_of_their_title(stage: Stage, page: Pa
     await page.shows("No title holds these words.")
     await page.types("document.querySelector('.session-search')", "")
     await page.holds("document.querySelectorAll('.session').length > 1")
+
+
+async def test_a_session_opens_before_the_library_has_told_its_state(
+    stage: Stage, page: Page
+) -> None:
+    run = answered(stage, "Is it busy?")
+    stage.library.speaks.clear()
+    try:
+        await opened(page, run)
+        line = "document.querySelector('.library-line').textContent"
+        assert await page.evaluate(line) == "Library…"
+    finally:
+        stage.library.speaks.set()
