@@ -21,6 +21,10 @@ QUERY_KEYS = ("api_key", "token")
 # A body up to so many times the limit is read to its end and thrown away: a client that is still
 # sending when the connection closes sees a broken connection instead of the answer.
 DRAINED = 32
+# What may carry attachments. Such bodies are taken one after the other, each in its time, so that
+# several do not fill the memory together.
+SUBMISSIONS = frozenset({"/api/v1/tasks", "/api/v1/tasks/stream"})
+LARGE_BODY_S = 60.0
 WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -30,6 +34,8 @@ class Intake:
     def __init__(self, app: ASGIApp, *, settings: Settings, doorkeeper: Doorkeeper) -> None:
         self._app = app
         self._limit = settings.max_body_bytes
+        self._submission_limit = settings.max_submission_bytes
+        self._one_large = asyncio.Lock()
         self._doorkeeper = doorkeeper
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -38,12 +44,21 @@ class Intake:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        if self._is_large_submission(scope, headers):
+            async with self._one_large:
+                await self._serve(scope, headers, receive, send, self._submission_limit)
+        else:
+            await self._serve(scope, headers, receive, send, self._limit)
+
+    async def _serve(
+        self, scope: Scope, headers: Headers, receive: Receive, send: Send, limit: int
+    ) -> None:
         path = scope["path"]
         try:
             if path not in OPEN_PATHS and not path.startswith(OPEN_FOLDER):
                 scope.setdefault("state", {})["caller"] = self._caller(scope, headers)
             if scope["method"] in WITH_BODY:
-                receive = await self._with_whole_body(headers, receive)
+                receive = await self._with_whole_body(headers, receive, limit)
         except GatewayError as error:
             await reply_with(error)(scope, receive, send)
             return
@@ -52,6 +67,11 @@ class Intake:
         else:
             await self._app(scope, receive, send)
 
+    def _is_large_submission(self, scope: Scope, headers: Headers) -> bool:
+        if scope["method"] != "POST" or scope["path"] not in SUBMISSIONS:
+            return False
+        return self._limit < _declared(headers) <= self._submission_limit
+
     def _caller(self, scope: Scope, headers: Headers) -> Caller:
         path = scope["path"]
         key = _key_in(headers)
@@ -59,39 +79,62 @@ class Intake:
             key = _key_in_query(QueryParams(scope["query_string"]))
         return self._doorkeeper.admit(key, path)
 
-    async def _with_whole_body(self, headers: Headers, receive: Receive) -> Receive:
-        declared = headers.get("content-length", "0")
-        if declared.isdecimal() and int(declared) > DRAINED * self._limit:
-            self._refuse()
+    async def _with_whole_body(self, headers: Headers, receive: Receive, limit: int) -> Receive:
+        if _declared(headers) > max(limit, DRAINED * self._limit):
+            self._refuse(limit)
+        pieces = receive if limit == self._limit else _in_time(receive)
         body = bytearray()
         size = 0
         more = True
         while more:
-            message = await receive()
+            message = await pieces()
             if message["type"] == "http.disconnect":
                 return _replaying(message, receive)
             chunk = message.get("body", b"")
             size += len(chunk)
-            if size > DRAINED * self._limit:
-                self._refuse()
-            if size <= self._limit:
+            if size > max(limit, DRAINED * self._limit):
+                self._refuse(limit)
+            if size <= limit:
                 body += chunk
             more = message.get("more_body", False)
-        if size > self._limit:
-            self._refuse()
+        if size > limit:
+            self._refuse(limit)
         if body:
             _check_kind(headers, bytes(body))
         whole: Message = {"type": "http.request", "body": bytes(body), "more_body": False}
         return _replaying(whole, receive)
 
-    def _refuse(self) -> NoReturn:
+    def _refuse(self, limit: int) -> NoReturn:
         raise GatewayError(
             "TOO_LARGE",
-            f"The body is larger than {self._limit} bytes.",
-            detail={"max_bytes": str(self._limit)},
+            f"The body is larger than {limit} bytes.",
+            detail={"max_bytes": str(limit)},
             # What was not read would be taken for the next request.
             headers={"Connection": "close"},
         )
+
+
+def _in_time(receive: Receive) -> Receive:
+    """Gives a body up whose pieces keep others waiting."""
+    end = asyncio.get_running_loop().time() + LARGE_BODY_S
+
+    async def received() -> Message:
+        try:
+            async with asyncio.timeout_at(end):
+                return await receive()
+        except TimeoutError as error:
+            raise GatewayError(
+                "INVALID_REQUEST",
+                f"The body did not arrive within {LARGE_BODY_S:.0f} s; send it again.",
+                headers={"Connection": "close"},
+            ) from error
+
+    return received
+
+
+def _declared(headers: Headers) -> int:
+    length = headers.get("content-length", "0")
+    return int(length) if length.isascii() and length.isdecimal() else 0
 
 
 def _check_kind(headers: Headers, body: bytes) -> None:

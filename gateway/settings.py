@@ -41,6 +41,8 @@ class Settings(BusSettings):
     allowed_origins: tuple[str, ...] = ()
     """Origins, besides the gateway's own, whose pages may call it; they get CORS headers."""
     max_body_bytes: int = Field(default=64 * 1024, gt=0)
+    max_submission_bytes: int = Field(default=40 * 1024 * 1024, gt=0)
+    """The same of a submitted task, which may carry attachments."""
     limit_per_minute: int = Field(default=1_000, gt=0)
     """Limited requests of one key in a minute."""
     limit_per_hour: int = Field(default=100_000, gt=0)

@@ -20,7 +20,12 @@ from gateway.routes.task_calls import (
     tell_replay,
 )
 from gateway.tasks import convert, wire
-from gateway.tasks.submission import Submission, Unacceptable, submission_of
+from gateway.tasks.submission import (
+    MOST_CONTEXT_BYTES,
+    Submission,
+    Unacceptable,
+    submission_of,
+)
 from gateway.tasks.wording import TASK, malformed, worded
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 from zocrates.orchestrator.v1 import task_pb2 as pb
@@ -198,6 +203,8 @@ def _json(submission: Submission) -> str:
         raise malformed("Invalid request body", "context") from error
     if "\\u0000" in text:
         raise malformed("context must not contain the NUL character", "context")
+    if len(text.encode()) > MOST_CONTEXT_BYTES:
+        raise malformed(f"context holds more than {MOST_CONTEXT_BYTES} bytes", "context")
     return text
 
 

@@ -41,6 +41,13 @@ UNUSED = (
 )
 
 
+# What attachments may hold together, and the longest of their fields that describe them.
+MOST_ATTACHED_BYTES = 25 * 1024 * 1024
+MOST_DESCRIPTION = 1_000
+# A context is kept with the task and given back with it.
+MOST_CONTEXT_BYTES = 64 * 1024
+
+
 class Unacceptable(Exception):
     """A task cannot be submitted like this; the text is for the person, `field` for programs."""
 
@@ -74,7 +81,10 @@ def submission_of(request: TaskRequest) -> Submission:
     context = dict(request.context or {})
     query = request.query.strip()
     if not query:
-        raise Unacceptable("Query is required", "query")
+        # Elsewhere an attachment can be the question.
+        reads_none = ": attachments are not read here" if context.get("attachments") else ""
+        raise Unacceptable(f"Query is required{reads_none}", "query")
+    context |= _attachments(context)
     if request.session_id and re.fullmatch(ID_PATTERN, request.session_id) is None:
         raise Unacceptable("Invalid session ID format", "session_id")
     if request.skill.strip():
@@ -122,6 +132,29 @@ def _controls(request: TaskRequest) -> dict[str, JsonValue]:
         "enable_verification": request.enable_verification,
     }
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _attachments(context: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The attachments as they are kept: what they are, without what is in them."""
+    given = context.get("attachments")
+    if not isinstance(given, list):
+        return {}
+    size = 0
+    kept: list[JsonValue] = []
+    for one in given:
+        fields = one if isinstance(one, dict) else {"data": one}
+        contents = [value for value in fields.values() if _is_content(value)]
+        # Three bytes are four characters of base64.
+        size += sum(len(value) * 3 // 4 for value in contents if isinstance(value, str))
+        kept.append({name: value for name, value in fields.items() if not _is_content(value)})
+    if size > MOST_ATTACHED_BYTES:
+        most = MOST_ATTACHED_BYTES // (1024 * 1024)
+        raise Unacceptable(f"attachments hold more than {most} MiB together", "context.attachments")
+    return {"attachments": kept}
+
+
+def _is_content(value: JsonValue) -> bool:
+    return isinstance(value, str) and len(value) > MOST_DESCRIPTION
 
 
 def _check_models(context: Mapping[str, JsonValue]) -> None:

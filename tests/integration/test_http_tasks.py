@@ -87,6 +87,21 @@ async def test_a_submission_that_cannot_be_meant_is_refused(
         assert reply.json()["code"] == "INVALID_REQUEST"
 
 
+async def test_a_task_may_carry_more_than_other_requests_and_keeps_little_of_it(
+    wire: TaskWire,
+) -> None:
+    context = {"attachments": [{"filename": "a.pdf", "data": "A" * 3_000_000}]}
+    task = await wire.task(await wire.submit(context=context))
+    assert task["context"]["attachments"] == [{"filename": "a.pdf"}]
+    body = {"query": "Why?", "context": {"notes": ["A" * 900] * 100}}
+    assert told(await wire.http.post(f"{API}/tasks", json=body)) == (
+        400,
+        "context holds more than 65536 bytes",
+    )
+    rename = await wire.http.patch(f"{API}/sessions/x", json={"title": "A" * 3_000_000})
+    assert rename.status_code == 413
+
+
 async def test_a_key_makes_one_task_of_two_requests_and_says_so(wire: TaskWire) -> None:
     headers = {"Idempotency-Key": "once"}
     body = {"query": "Why?", "context": FORCED}

@@ -25,7 +25,14 @@ def warned(**fields: Any) -> list[tuple[str, str, str]]:
     [
         ({"query": ""}, "Query is required"),
         ({"query": " \n"}, "Query is required"),
-        ({"query": "", "context": {"attachments": [{}]}}, "Query is required"),
+        (
+            {"query": "", "context": {"attachments": [{}]}},
+            "Query is required: attachments are not read here",
+        ),
+        (
+            {"context": {"attachments": [{"data": "A" * 20_000_000}] * 2}},
+            "attachments hold more than 25 MiB together",
+        ),
         ({"mode": "fast"}, "Invalid mode (allowed: simple, standard, complex, supervisor)"),
         ({"skill": "poet"}, "Unknown skill: poet"),
         ({"model_tier": "huge"}, "Invalid model_tier (allowed: small, medium, large)"),
@@ -118,6 +125,23 @@ def test_an_unknown_strategy_in_the_context_is_told_and_not_refused() -> None:
     assert warned(context={"research_strategy": "wide"}) == [
         ("UNKNOWN_STRATEGY", "context.research_strategy", "wide")
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ([{"filename": "a.txt", "data": "A" * 2_000}, "B" * 2_000], [{"filename": "a.txt"}, {}]),
+        (
+            [{"filename": "a.txt", "url": "file:a"}, 5],
+            [{"filename": "a.txt", "url": "file:a"}, {"data": 5}],
+        ),
+        ("a.txt", "a.txt"),
+    ],
+)
+def test_of_attachments_is_kept_what_they_are(given: Any, kept: Any) -> None:
+    context = {"attachments": given}
+    assert submitted(context=context).context == {"attachments": kept}
+    assert [one[:2] for one in warned(context=context)] == [("NOT_USED", "context.attachments")]
 
 
 def test_what_nothing_follows_is_told() -> None:
