@@ -44,11 +44,11 @@ class Intake:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        if self._is_large_submission(scope, headers):
-            async with self._one_large:
-                await self._serve(scope, headers, receive, send, self._submission_limit)
-        else:
+        if not self._is_large_submission(scope, headers):
             await self._serve(scope, headers, receive, send, self._limit)
+            return
+        async with self._one_large:
+            await self._serve(scope, headers, receive, send, self._submission_limit)
 
     async def _serve(
         self, scope: Scope, headers: Headers, receive: Receive, send: Send, limit: int
@@ -70,7 +70,7 @@ class Intake:
     def _is_large_submission(self, scope: Scope, headers: Headers) -> bool:
         if scope["method"] != "POST" or scope["path"] not in SUBMISSIONS:
             return False
-        return self._limit < _declared(headers) <= self._submission_limit
+        return _declared(headers) > self._limit
 
     def _caller(self, scope: Scope, headers: Headers) -> Caller:
         path = scope["path"]

@@ -106,6 +106,40 @@ async def test_gateways_that_count_together_let_in_exactly_as_many_as_allowed(
         assert late.exceeded == "hour"
 
 
+async def test_a_submission_has_a_limit_of_its_own(tmp_path: Path) -> None:
+    limits = {"max_body_bytes": 1_000, "max_submission_bytes": 50_000}
+
+    async def told(path: str, size: int) -> tuple[int, str]:
+        content = b'{"query": ""}'.ljust(size)
+        headers = {"Content-Type": "application/json"}
+        reply = await stage.http.post(path, content=content, headers=headers)
+        return reply.status_code, str(reply.json()["detail"].get("max_bytes"))
+
+    async with stage_with_nats(tmp_path / "nats", **limits) as stage:
+        for path in ("/api/v1/tasks", "/api/v1/tasks/stream"):
+            assert await told(path, 50_000) == (400, "None")
+            assert await told(path, 50_001) == (413, "50000")
+        assert await told("/api/v1/approvals/decision", 1_001) == (413, "1000")
+
+
+async def test_a_long_body_that_does_not_come_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.intake.LARGE_BODY_S", 0.2)
+    async with stage_with_nats(tmp_path / "nats", max_body_bytes=1_000) as stage:
+        url = stage.http.base_url
+        reader, writer = await asyncio.open_connection(url.host, url.port)
+        head = (
+            f"POST /api/v1/tasks HTTP/1.1\r\nHost: {url.host}\r\nX-API-Key: {ADA}\r\n"
+            "Content-Type: application/json\r\nContent-Length: 2000\r\n\r\n{"
+        )
+        writer.write(head.encode())
+        answered = await asyncio.wait_for(reader.read(), 10)
+        writer.close()
+        assert answered.startswith(b"HTTP/1.1 400")
+        assert b"did not arrive within" in answered
+
+
 async def test_without_nats_nothing_is_refused_and_that_is_counted(nats_server: NatsServer) -> None:
     metrics = Metrics()
     async with open_bus(nats_server.url, "one") as bus:
