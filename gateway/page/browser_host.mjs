@@ -2,6 +2,8 @@
 
 const KEY = 'zocrates-key';
 const REMEMBERED = 'zocrates-';
+// Of this tab alone: another one asks something else.
+const BEING_WRITTEN = new Set(['draft', 'guidance']);
 const SESSION = /^#session=([0-9a-f]{32})$/;
 
 /** The host of the page. What it lacks (opening a PDF, saving a note) is not offered. */
@@ -34,7 +36,7 @@ export function createBrowserHost() {
 
 		/** What was remembered under a name; the open session stands in the address, so that it can be a bookmark. */
 		remember(name) {
-			return name === 'session' ? SESSION.exec(location.hash)?.[1] ?? null : localStorage.getItem(REMEMBERED + name);
+			return name === 'session' ? SESSION.exec(location.hash)?.[1] ?? null : storeOf(name).getItem(REMEMBERED + name);
 		},
 
 		/** Remember something under a name. */
@@ -43,10 +45,14 @@ export function createBrowserHost() {
 				history.replaceState(null, '', text ? `#session=${text}` : location.pathname);
 				return;
 			}
-			localStorage.setItem(REMEMBERED + name, text);
+			storeOf(name).setItem(REMEMBERED + name, text);
 		},
 
 		/** Put a text on the clipboard. */
 		copyText: text => navigator.clipboard.writeText(text),
 	};
+}
+
+function storeOf(name) {
+	return BEING_WRITTEN.has(name) ? sessionStorage : localStorage;
 }

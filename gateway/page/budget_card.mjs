@@ -1,5 +1,6 @@
 // The card of a budget checkpoint: what was found, what is missing, what it would cost to go on.
 
+import { aboutCheckpoint, keepDraft } from './draft.mjs';
 import { fill, h } from './elements.mjs';
 import { createSending } from './sending.mjs';
 
@@ -34,7 +35,8 @@ export function bars({ used, limits, next_limits: next }) {
 }
 
 /** The card; `onDecide(checkpoint, response)` is called with each decision. */
-export function createBudgetCard({ l10n }, { onDecide }) {
+export function createBudgetCard(context, { onDecide }) {
+	let { l10n } = context;
 	let { say } = l10n;
 	let node = h('section', { class: 'checkpoint' });
 	let guidance = h('textarea', { rows: 2, maxlength: MOST_GUIDANCE, placeholder: say('guidance-hint') });
@@ -67,7 +69,10 @@ export function createBudgetCard({ l10n }, { onDecide }) {
 
 	return {
 		node,
-		update(checkpoint, { isSending, failure }) {
+		update(checkpoint, { run, isSending, failure }) {
+			if (current === null) {
+				keepDraft(context, guidance, 'guidance', aboutCheckpoint(run, checkpoint));
+			}
 			if (checkpoint.version !== current?.version) {
 				draw(checkpoint);
 			}

@@ -15,8 +15,8 @@ export function createCheckpointPlace(context, { onDecide }) {
 
 	return {
 		node,
-		/** Show a checkpoint (or none), what is known of the plan, whether a decision is on its way, and why one failed. */
-		update(checkpoint, { plan, isSending, failure }) {
+		/** Show a checkpoint (or none) of a run, what is known of the plan, whether a decision is on its way, and why one failed. */
+		update(checkpoint, { run, plan, isSending, failure }) {
 			show(node, checkpoint !== null);
 			if (checkpoint === null) {
 				fill(node);
@@ -29,7 +29,7 @@ export function createCheckpointPlace(context, { onDecide }) {
 				card = (CARDS[checkpoint.kind] ?? createApprovalCard)(context, { onDecide });
 				fill(node, card.node);
 			}
-			card.update(checkpoint, { plan, isSending, failure });
+			card.update(checkpoint, { run, plan, isSending, failure });
 		},
 	};
 }

@@ -1,5 +1,6 @@
 // Where a question is written: what is searched, the text, the menu, the buttons.
 
+import { keepDraft } from './draft.mjs';
 import { h, show } from './elements.mjs';
 import { createMenu } from './menu.mjs';
 import { optionsOf } from './choices.mjs';
@@ -23,6 +24,7 @@ export function createComposer(context, { onAsk, onStop }) {
 		h('div', { class: 'writing-row' }, h('label', { 'class': 'unseen', 'for': 'prompt' }, say('your-question')), prompt, send, stop),
 		h('div', { class: 'composer-foot' }, scope.node, menu.node),
 	);
+	let keep = keepDraft(context, prompt, 'draft', 'question');
 	let mode = 'idle';
 
 	function submit(event) {
@@ -31,6 +33,7 @@ export function createComposer(context, { onAsk, onStop }) {
 		if (text && mode === 'idle') {
 			prompt.value = '';
 			fit();
+			keep();
 			onAsk(text);
 			scope.afterQuestion();
 		}
@@ -58,6 +61,7 @@ export function createComposer(context, { onAsk, onStop }) {
 		prompt.placeholder = say(isWaiting ? 'decide-first' : 'ask-library');
 	}
 
+	fit();
 	setMode('idle');
 	return {
 		node,
@@ -75,6 +79,7 @@ export function createComposer(context, { onAsk, onStop }) {
 			if (!prompt.value) {
 				prompt.value = text;
 				fit();
+				keep();
 			}
 		},
 		focus: () => prompt.focus({ preventScroll: true }),

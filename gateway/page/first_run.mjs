@@ -21,7 +21,7 @@ export function createWelcome({ l10n: { say }, host }) {
 			h('p', {}, say('welcome')),
 			isFirst() && [
 				h('ol', { class: 'first-steps' }, step('start', say(isThere ? 'first-running' : 'first-start'), !isThere && h('pre', {}, h('code', {}, 'zocrates up'))), step('private', say('first-private')), step('offline', say('first-offline'))),
-				h('p', { class: 'actions' }, quiet(say('first-done'), done), host.openPreferences && quiet(say('preferences'), () => host.openPreferences())),
+				h('p', { class: 'actions' }, h('button', { type: 'button', class: 'second', onclick: done }, say('first-done')), host.openPreferences && quiet(say('preferences'), () => host.openPreferences())),
 			],
 		);
 	}

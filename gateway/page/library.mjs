@@ -56,7 +56,8 @@ export function createLibrary(context) {
 	async function isSettled() {
 		try {
 			let state = await gateway.read('/library');
-			fill(line, lineText(l10n, state));
+			let { name, more } = lineText(l10n, state);
+			fill(line, name, h('span', { class: 'more' }, more));
 			fill(told, h('dl', {}, facts(l10n, state).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])), notices(state));
 			showSkips(state.skipped);
 			if (!syncing) {

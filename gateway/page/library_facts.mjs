@@ -7,10 +7,10 @@ const REASONS = new Set([...REMEDIES, 'unsupported_type', 'outside_library']);
 /** The library in one line. */
 export function lineText({ say }, { sources: [source], counts, vectors }) {
 	if (!source) {
-		return say('library-none');
+		return { name: say('library-none'), more: '' };
 	}
 	let name = say('library-line', { kind: source.demo ? 'demo' : 'zotero', documents: counts.documents });
-	return vectors.done < vectors.total ? `${name} · ${say('library-vectors', vectors)}` : name;
+	return { name, more: vectors.done < vectors.total ? ` · ${say('library-vectors', vectors)}` : '' };
 }
 
 /** Names and values of what there is to know; only those that have a value. */

@@ -1,5 +1,6 @@
 // The card of a plan review: the plan, the conversation that led to it, feedback, approval.
 
+import { aboutCheckpoint, keepDraft } from './draft.mjs';
 import { fill, h, show } from './elements.mjs';
 import { difference, hasChanged } from './plan_diff.mjs';
 import { prose } from './prose.mjs';
@@ -8,7 +9,8 @@ import { createSending } from './sending.mjs';
 const MOST_FEEDBACK = 10_000;
 
 /** The card; it stays the same through all rounds, so that feedback being typed is not lost. */
-export function createPlanCard({ l10n }, { onDecide }) {
+export function createPlanCard(context, { onDecide }) {
+	let { l10n } = context;
 	let { say } = l10n;
 	let badge = h('p', { class: 'badge' });
 	let until = h('p', { class: 'notice' });
@@ -27,6 +29,7 @@ export function createPlanCard({ l10n }, { onDecide }) {
 		h('div', { class: 'choices' }, approve, send),
 		sending.node,
 	);
+	let keep = () => {};
 	let current = null;
 	let isBusy = false;
 
@@ -63,6 +66,7 @@ export function createPlanCard({ l10n }, { onDecide }) {
 		// The comment is part of the conversation now; one being typed for another version stays.
 		if (before && known?.rounds.some(one => one.author === 'person' && one.message === feedback.value.trim())) {
 			feedback.value = '';
+			keep();
 		}
 	}
 
@@ -81,7 +85,10 @@ export function createPlanCard({ l10n }, { onDecide }) {
 
 	return {
 		node,
-		update(checkpoint, { plan: known, isSending, failure }) {
+		update(checkpoint, { run, plan: known, isSending, failure }) {
+			if (current === null) {
+				keep = keepDraft(context, feedback, 'guidance', aboutCheckpoint(run, checkpoint));
+			}
 			if (checkpoint.version !== current?.version) {
 				showVersion(checkpoint, known);
 			}

@@ -91,8 +91,12 @@ function itemElements(blocks, chip, top) {
 	return blocks.map(block => blockElement(block, chip, top));
 }
 
+// What closes a sentence or a bracket right behind a citation.
+const CLOSING = /^[.,;:!?)\]…。、，；：！？）]+/;
+
 function inlineElements(parts, chip) {
-	return parts.map((part) => {
+	return parts.map((part, at) => {
+		let before = parts[at - 1];
 		switch (part.type) {
 			case 'strong':
 			case 'em':
@@ -100,7 +104,7 @@ function inlineElements(parts, chip) {
 			case 'code':
 				return h('code', {}, part.text);
 			case 'cite':
-				return part.numbers.map(number => chip(number));
+				return citedBy(part.numbers.map(number => chip(number)), closing(parts[at + 1]));
 			case 'link':
 				return h(
 					'a',
@@ -110,7 +114,16 @@ function inlineElements(parts, chip) {
 			case 'break':
 				return h('br');
 			default:
-				return part.text;
+				return before?.type === 'cite' ? part.text.slice(closing(part).length) : part.text;
 		}
 	});
+}
+
+/** Chips; the last of them and what closes the sentence stay on one line. */
+function citedBy(chips, closed) {
+	return [chips.slice(0, -1), h('span', { class: 'closed' }, chips.slice(-1), closed)];
+}
+
+function closing(part) {
+	return part?.type === 'text' ? CLOSING.exec(part.text)?.[0] ?? '' : '';
 }

@@ -62,7 +62,7 @@ export function createTurn(context, { onCitation, onDecide, onEdited, ...changes
 				fill(decisions, decisionList(context, view.checkpoints));
 			}
 			if (changed('checkpoints', 'state', 'sent', 'refusal', 'plan')) {
-				card.update(pending, { plan: view.plan, isSending: view.sent !== null, failure: view.refusal });
+				card.update(pending, { run: view.invocationId, plan: view.plan, isSending: view.sent !== null, failure: view.refusal });
 				fill(refusal, view.refusal);
 				show(refusal, view.refusal !== null && pending === null);
 			}

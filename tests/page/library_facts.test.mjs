@@ -12,9 +12,9 @@ let state = {
 };
 
 test('one line tells how much there is, and what is still to come', () => {
-	assert.equal(lineText(english, state), '1,190 documents · vectors 5 of 10');
-	assert.equal(lineText(english, { ...state, sources: [{ kind: 'sqlite', demo: true }], vectors: { done: 10, total: 10 } }), 'Demo library · 1,190 documents');
-	assert.equal(lineText(english, { ...state, sources: [] }), 'No library');
+	assert.deepEqual(lineText(english, state), { name: '1,190 documents', more: ' · vectors 5 of 10' });
+	assert.deepEqual(lineText(english, { ...state, sources: [{ kind: 'sqlite', demo: true }], vectors: { done: 10, total: 10 } }), { name: 'Demo library · 1,190 documents', more: '' });
+	assert.deepEqual(lineText(english, { ...state, sources: [] }), { name: 'No library', more: '' });
 });
 
 test('facts without a value are left out', () => {

@@ -114,6 +114,40 @@ async def test_the_pane_follows_to_the_reader_and_back(zotero: ZoteroApp) -> Non
     await zotero.holds("document.querySelector('#zotero-item-pane > .zocrates-pane')")
 
 
+async def test_what_is_being_written_goes_along_to_the_reader_and_back(
+    zotero: ZoteroApp, stage: Stage
+) -> None:
+    for prompt in ("Which hours?", "Which days?"):
+        run: RecordedRun = stage.orchestrator.add(prompt=prompt)
+        run.record(**SEARCHING)
+        run.record(request_input=question())
+    await zotero.run("Zotero.Items.make('attachment', {key: 'FILE0001'})")
+    await opened(zotero)
+    await zotero.click("Sessions")
+    await zotero.click("Which hours?")
+    await zotero.shows(EXTEND)
+    await zotero.run("Stage.write('#prompt', 'Half a\\nquestion')")
+    await zotero.run("Stage.write('.checkpoint textarea', 'Half a thought')")
+    values = (
+        "return ['#prompt', '.checkpoint textarea']"
+        ".map(name => Stage.frame.querySelector(name).value)"
+    )
+    for place, go in {
+        "zotero-context-pane": "Zotero.Reader.show(Zotero.Items.all[0])",
+        "zotero-item-pane": "Zotero_Tabs.select('zotero-pane')",
+    }.items():
+        await zotero.run(go)
+        await zotero.holds(f"document.querySelector('#{place} > .zocrates-pane')")
+        await zotero.shows(EXTEND)
+        assert await zotero.run(values) == ["Half a\nquestion", "Half a thought"]
+    # Nor is it lost with another session; a comment belongs to its own question.
+    await zotero.click("Sessions")
+    await zotero.click("Which days?")
+    await zotero.holds("Stage.frame.querySelector('.question')?.textContent === 'Which days?'")
+    await zotero.shows(EXTEND)
+    assert await zotero.run(values) == ["Half a\nquestion", ""]
+
+
 async def test_a_folded_pane_is_unfolded(zotero: ZoteroApp) -> None:
     await zotero.run(
         """

@@ -67,7 +67,7 @@ scope = Was durchsucht wird
 scope-all = Ganze Bibliothek
 scope-change = Ändern
 scope-hint = Arten schränken einander ein: Sammlung und Schlagwort durchsuchen, was in beiden liegt. Gezählt werden Einträge.
-scope-find = Sammlung, Schlagwort oder Arbeit suchen
+scope-find = Sammlung, Schlagwort, Arbeit
 scope-remove = { $title } entfernen
 scope-total = { $items ->
     [one] 1 Eintrag in allem zusammen
@@ -193,7 +193,7 @@ extent = { $used } von { $limit } → { $next }
 extent-label = { $title }: { $used } von { $limit } verbraucht, { $next } mit einer Erweiterung
 expires = Offen bis { $time }.
 guidance = Hinweis für die Suche (freiwillig)
-guidance-hint = Welcher Aspekt, welche Tabelle, wer oder welche Methode gesucht wird
+guidance-hint = Aspekt, Tabelle, Person oder Methode
 extend = Erweiterung der Recherche gewähren
 adds-calls = { $more ->
     [one] +1 Aufruf

@@ -67,7 +67,7 @@ scope = What is searched
 scope-all = Whole library
 scope-change = Change
 scope-hint = Kinds narrow each other: a collection and a tag search what is in both. Counts are of items.
-scope-find = Find a collection, tag or paper
+scope-find = Collection, tag or paper
 scope-remove = Remove { $title }
 scope-total = { $items ->
     [one] 1 item in all of these
@@ -193,7 +193,7 @@ extent = { $used } of { $limit } → { $next }
 extent-label = { $title }: { $used } of { $limit } used, { $next } with an extension
 expires = Open until { $time }.
 guidance = Guidance for the search (optional)
-guidance-hint = Which aspect, table, author or method to look for
+guidance-hint = Aspect, table, author or method to look for
 extend = Grant Deep Research Extension
 adds-calls = { $more ->
     [one] +1 call
