@@ -174,7 +174,9 @@ def _review_timeout(context: Mapping[str, JsonValue]) -> tuple[int | None, list[
         seconds = math.nan
     if isinstance(given, bool) or not seconds > 0:
         field = "context.review_timeout"
-        told = Warned(code="REVIEW_TIMEOUT_DEFAULTED", field=field, given=_text(given), used="")
+        told = Warned(
+            code="REVIEW_TIMEOUT_DEFAULTED", field=field, given=_text(given), used="the usual time"
+        )
         return None, [told]
     return math.ceil(min(seconds, MOST_WAIT_S)), []
 
