@@ -11,6 +11,7 @@ from tests.integration.page.conftest import opened
 
 pytestmark = pytest.mark.browser
 
+FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 CHIPS = "document.querySelectorAll('.answer .chip')"
 
 
@@ -35,6 +36,31 @@ async def test_a_citation_shows_its_support_its_card_and_its_passage(
     await page.holds("document.querySelector('dialog[open] mark') !== null")
     marked = await page.evaluate("document.querySelector('dialog[open] mark').textContent")
     assert marked.startswith("those who napped") or marked.startswith("Those who napped")
+
+
+async def test_the_card_over_a_citation_stays_inside_a_narrow_page(
+    stage: Stage, page: Page
+) -> None:
+    await opened(page, scenes.answered_run(stage))
+    hovered = "new PointerEvent('pointerenter', { pointerType: 'mouse' })"
+    card = "document.querySelector('.hover-card')"
+    room = (
+        f"(() => {{ let {{ left, right }} = {card}.getBoundingClientRect();"
+        " return [left, document.documentElement.clientWidth - right].map(Math.round); })()"
+    )
+    try:
+        for width in (900, 300):
+            await page.resize(width=width, height=800)
+            # Made for another width, it is gone.
+            await page.holds(f"{card}.hidden && window.innerWidth === {width}")
+            await page.evaluate(f"{CHIPS}[4].scrollIntoView({{ block: 'center' }})")
+            # Scrolling, which is told with the next frame, takes it away.
+            await page.evaluate(FRAMES)
+            await page.evaluate(f"{CHIPS}[4].dispatchEvent({hovered})")
+            await page.holds(f"!{card}.hidden")
+            assert min(await page.evaluate(room)) >= 0
+    finally:
+        await page.resize(width=900, height=900)
 
 
 async def test_the_evidence_is_drawn_by_paper_and_by_section(stage: Stage, page: Page) -> None:
