@@ -102,6 +102,27 @@ async def test_a_conversation_longer_than_the_pane_is_scrolled_by_the_wheel(
     ) == [True, True]
 
 
+async def test_a_pane_as_narrow_as_can_be_has_room_for_its_scroll_bar(
+    zotero: ZoteroApp, stage: Stage
+) -> None:
+    scenes.answered_run(stage, "What is narrow?")
+    place = "document.getElementById('zotero-item-pane').style"
+    await zotero.run(f"{place}.width = '338px'")
+    try:
+        await opened(zotero)
+        await zotero.click("Sessions")
+        await zotero.click("What is narrow?")
+        await zotero.holds("Stage.frame.querySelector('.sources')")
+        page = "Stage.frame.scrollingElement"
+        assert await zotero.run(
+            f"return [Stage.frame.defaultView.innerWidth <= 302,"
+            f" {page}.scrollHeight > {page}.clientHeight,"
+            f" {page}.scrollWidth - {page}.clientWidth]"
+        ) == [True, True, 0]
+    finally:
+        await zotero.run(f"{place}.width = ''")
+
+
 async def test_the_pane_follows_to_the_reader_and_back(zotero: ZoteroApp) -> None:
     await zotero.run("this.paper = Zotero.Items.make('attachment', {key: 'FILE0001'})")
     await opened(zotero)
