@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 LOCAL_MODEL ?= .venv-local-model
+PHOENIX ?= .venv-phoenix
 T ?= tests
 ARGS ?=
 RUNS ?=
@@ -84,6 +85,11 @@ state-machine: setup ## Let things happen to runs in EXAMPLES=2000 other orders
 chaos: setup ## Kill everything again and again under RUNS=200 runs and count what was lost; SEED= repeats
 	$(BIN)/python -m tests.chaos $(or $(RUNS),200) $(SEED)
 
+test-phoenix: setup ## What a real Phoenix shows of a turn with two pauses; installs it beside, 850 MB
+	@test -x $(PHOENIX)/bin/python || $(PYTHON) -m venv $(PHOENIX)
+	$(PHOENIX)/bin/pip install --quiet --disable-pip-version-check 'arize-phoenix==20.26.1'
+	$(BIN)/python -m tests.phoenix $(PHOENIX)/bin/python
+
 soak: setup ## Turns of all kinds at a steady rate for MINUTES=30, and whether anything grows
 	$(BIN)/python -m tests.soak $(MINUTES)
 
@@ -159,4 +165,4 @@ bench-sidebar: setup ## An answer of DELTAS=10000 pieces and 50 turns in the pag
 help: ## Print this
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: setup run images rolling-update replicas proto models fmt lint types arch test test-unit test-integration test-e2e check test-local-model crash-matrix state-machine chaos soak bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-answers bench-retrieval bench-support bench-paused bench-reviews bench-sse bench-sidebar plugin bench-plugin help
+.PHONY: setup run images rolling-update replicas proto models fmt lint types arch test test-unit test-integration test-e2e check test-local-model crash-matrix state-machine chaos soak test-phoenix bench-first-answer bench-orchestrator bench-sync bench-search bench-embedding bench-rerank bench-offline bench-answers bench-retrieval bench-support bench-paused bench-reviews bench-sse bench-sidebar plugin bench-plugin help

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from fastapi import FastAPI
+import grpc
+from fastapi import Depends, FastAPI
 from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
@@ -43,7 +44,7 @@ from gateway.routes.context import Context
 from gateway.settings import Settings
 from gateway.task_peers import Reviews, Tasks
 from gateway.throttle import Throttle
-from gateway.tracing import NamedTrace, ToldTrace, TraceContext
+from gateway.tracing import NamedTrace, ToldTrace, TraceContext, session_told
 from services.chassis.bus import Bus, open_bus
 from services.chassis.channel import open_channel
 from services.chassis.telemetry import EventLog, spans_are_recorded
@@ -92,6 +93,11 @@ EXPOSED = (
 UNTRACED = "/health$,/readiness$,/metrics$"
 
 
+def _channel(settings: Settings, target: str) -> grpc.aio.Channel:
+    """Calls are told by who serves them, right beneath the request that they are made for."""
+    return open_channel(target, settings.identity, has_spans=False)
+
+
 def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
     """The gateway as an ASGI application; setting `stop` ends its streams at once."""
     metrics = Metrics()
@@ -103,8 +109,8 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
             log.warning("auth_skipped", environment=settings.environment)
         async with (
             open_bus(settings.nats_url, "zocrates-gateway", access=settings.bus_access) as bus,
-            open_channel(settings.orchestrator_target, settings.identity) as to_orchestrator,
-            open_channel(settings.search_target, settings.identity) as to_search,
+            _channel(settings, settings.orchestrator_target) as to_orchestrator,
+            _channel(settings, settings.search_target) as to_search,
         ):
             bus.on_lost(metrics.bus_losses.add)
             orchestrator = Orchestrator(
@@ -145,7 +151,7 @@ def build_app(settings: Settings, stop: asyncio.Event) -> ASGIApp:
         redirect_slashes=False,
     )
     for router in ROUTERS:
-        app.include_router(router)
+        app.include_router(router, dependencies=[Depends(session_told)])
     refusals.answer(app, [route for router in ROUTERS for route in router.routes])
     describe(app)
     app.add_middleware(ToldTrace)

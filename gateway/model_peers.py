@@ -5,7 +5,7 @@ import grpc
 from gateway import library_wire
 from gateway.errors import GatewayError
 from gateway.peers import answered
-from services.chassis.telemetry import EventLog, trace_metadata
+from services.chassis.telemetry import EventLog, trace_headers
 from zocrates.orchestrator.v1 import models_pb2 as pb
 from zocrates.orchestrator.v1 import models_pb2_grpc as rpc
 
@@ -24,7 +24,7 @@ class Models:
     async def describe(self) -> library_wire.Models | None:
         """The models; None while the orchestrator does not tell them."""
         call = self._stub.DescribeModels(
-            pb.DescribeModelsRequest(), timeout=DEADLINE_S, metadata=trace_metadata()
+            pb.DescribeModelsRequest(), timeout=DEADLINE_S, metadata=tuple(trace_headers().items())
         )
         try:
             return _wire(await answered(call, "orchestrator"))

@@ -11,7 +11,7 @@ from gateway.errors import error_of
 from services.chassis.dependencies import PREFIX
 from services.chassis.errors import failure_of
 from services.chassis.server import OWNER_KEY
-from services.chassis.telemetry import EventLog, trace_metadata
+from services.chassis.telemetry import EventLog, trace_headers
 from zocrates.events.v1 import event_pb2 as events
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 from zocrates.orchestrator.v1 import chat_pb2_grpc as chat_rpc
@@ -44,7 +44,7 @@ async def answered(call: Awaitable[T], peer: str) -> T:
 
 def metadata_of(owner: str) -> tuple[tuple[str, str], ...]:
     """What travels with a call: for whom it is made, and in which trace."""
-    return ((OWNER_KEY, owner), *trace_metadata())
+    return ((OWNER_KEY, owner), *trace_headers().items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

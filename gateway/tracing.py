@@ -5,14 +5,21 @@ from collections.abc import Mapping
 
 from opentelemetry import trace
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from services.chassis.spans import tell_session
 from services.chassis.telemetry import context_from
 
 # Where callers name a trace that do not speak of parents; the first one counts.
 NAMED = ("x-trace-id", "x-request-id")
 TRACE_ID = re.compile("[0-9a-f]{32}")
 NOBODY = "0" * 16
+
+
+def session_told(request: Request) -> None:
+    """The request's span is of the session that its path names, if it names one."""
+    tell_session(str(request.path_params.get("session_id", "")))
 
 
 class TraceContext:

@@ -12,6 +12,7 @@ from gateway.feed import RunKey
 from gateway.follow import Watch
 from gateway.routes.context import CalledBy, IdempotencyKey, InContext
 from gateway.streaming import EventStream
+from services.chassis.spans import tell_session
 from zocrates.corpus.v1 import passage_pb2 as corpus
 from zocrates.events.v1 import event_pb2 as events
 from zocrates.orchestrator.v1 import chat_pb2 as pb
@@ -40,6 +41,7 @@ async def ask(
     turn = await context.orchestrator.start_turn(
         turn_request(body, caller, key), owner=caller.owner
     )
+    tell_session(turn.session_id)
     run = RunKey(session_id=turn.session_id, run_id=turn.run_id)
     watch = Watch(owner=caller.owner, run=run, position=START, pauses_end=True)
     return context.stream(context.follower.follow(watch))

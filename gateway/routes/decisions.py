@@ -14,6 +14,7 @@ from gateway.feed import RunKey
 from gateway.follow import Watch
 from gateway.routes.context import CalledBy, IdempotencyKey, InContext
 from gateway.streaming import EventStream
+from services.chassis.spans import tell_session
 from zocrates.events.v1 import event_pb2 as events
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 
@@ -39,6 +40,7 @@ async def resume(
     # A call that the channel repeats after a lost reply must not be a conflict with itself.
     key = idempotency_key or f"gateway-{uuid.uuid4().hex}"
     decided = await context.orchestrator.decide(decide_request(body, key), owner=caller.owner)
+    tell_session(decided.session_id)
     run = RunKey(session_id=decided.session_id, run_id=decided.run_id)
     position = after(decided.after_sequence)
     watch = Watch(owner=caller.owner, run=run, position=position, pauses_end=True)

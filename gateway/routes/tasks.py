@@ -27,6 +27,7 @@ from gateway.tasks.submission import (
     submission_of,
 )
 from gateway.tasks.wording import TASK, malformed, worded
+from services.chassis.spans import tell_session
 from zocrates.orchestrator.v1 import chat_pb2 as chat
 from zocrates.orchestrator.v1 import task_pb2 as pb
 
@@ -211,6 +212,7 @@ def _json(submission: Submission) -> str:
 def _tell(response: Response, reply: pb.SubmitTaskResponse, key: str | None) -> None:
     response.headers["X-Workflow-ID"] = reply.run_id
     response.headers["X-Session-ID"] = convert.session_id_of(reply)
+    tell_session(convert.session_id_of(reply))
     tell_replay(response, key, reply.replayed)
 
 

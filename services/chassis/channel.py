@@ -46,17 +46,20 @@ OPTIONS = [
 ]
 
 
-def open_channel(target: str, identity: Identity | None = None) -> grpc.aio.Channel:
+def open_channel(
+    target: str, identity: Identity | None = None, *, has_spans: bool = True
+) -> grpc.aio.Channel:
     """A channel to `host:port` or any gRPC target; every call on it must be given a timeout.
 
-    With an identity it speaks over TLS; raises IdentityUnusable.
+    With an identity it speaks over TLS; raises IdentityUnusable. A caller without spans of
+    its own hands on its trace by `trace_headers`.
     """
     # Interceptors double the cost of a call; without an exporter `trace_metadata` does their work.
     tracing = (
         aio_client_interceptors(  # type: ignore[no-untyped-call]
             filter_=filters.negate(filters.health_check())
         )
-        if spans_are_recorded()
+        if has_spans and spans_are_recorded()
         else None
     )
     if identity is None:

@@ -21,6 +21,7 @@ from services.chassis.errors import DETAILS_KEY, Internal, ServiceError, status_
 from services.chassis.identity import Identity, Renewed
 from services.chassis.metrics import CallMetrics, Metrics, new_registry
 from services.chassis.settings import MAX_MESSAGE_BYTES, ServiceSettings
+from services.chassis.spans import tell_session
 from services.chassis.status_page import status_page
 from services.chassis.telemetry import EventLog, context_from, spans_are_recorded
 
@@ -146,8 +147,11 @@ def _closing(call: Callable[..., Any]) -> Callable[..., Any]:
 
 def _guarded(call: Callable[..., Any], method: str) -> Callable[..., Any]:
     async def guarded(request: Any, context: Context) -> Any:
+        tell_session(getattr(request, "session_id", ""))
         try:
-            return await call(request, context)
+            reply = await call(request, context)
+            tell_session(getattr(reply, "session_id", ""))
+            return reply
         except (ServiceError, grpc.aio.AbortError) as error:
             await _abort(context, error)
         except Exception as error:  # the process edge: a bug must not leak or kill the server
@@ -163,6 +167,7 @@ def _guarded_stream(call: Callable[..., Any], method: str) -> Callable[..., Any]
         return _guarded(call, method)
 
     async def guarded(request: Any, context: Context) -> AsyncIterator[Any]:
+        tell_session(getattr(request, "session_id", ""))
         try:
             async with aclosing(call(request, context)) as replies:
                 async for reply in replies:

@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from opentelemetry import propagate, trace
@@ -14,6 +14,8 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, DEFAULT_ON
+
+from services.chassis.spans import ChosenIds, SessionOnSpans
 
 EXPORTER_VARIABLE = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
@@ -79,11 +81,7 @@ def telemetry(process: str, level: str) -> Iterator[None]:
     """Logs and traces of a process; spans leave the process only when an OTLP endpoint is set."""
     start_logging(level)
     is_exported = bool(os.environ.get(EXPORTER_VARIABLE))
-    provider = TracerProvider(
-        resource=Resource.create({"service.name": f"zocrates-{process}"}),
-        # Without an exporter spans record nothing, which is cheap, but ids still reach the logs.
-        sampler=DEFAULT_ON if is_exported else ALWAYS_OFF,
-    )
+    provider = tracer_provider(process, is_recording=is_exported)
     if is_exported:
         # Imported on demand: the exporter costs start-up time and is off by default.
         from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
@@ -96,18 +94,22 @@ def telemetry(process: str, level: str) -> Iterator[None]:
         provider.shutdown()
 
 
+def tracer_provider(process: str, *, is_recording: bool) -> TracerProvider:
+    """What makes the spans of a process; where they go is up to the caller."""
+    provider = TracerProvider(
+        resource=Resource.create({"service.name": f"zocrates-{process}"}),
+        # Without an exporter spans record nothing, which is cheap, but ids still reach the logs.
+        sampler=DEFAULT_ON if is_recording else ALWAYS_OFF,
+        id_generator=ChosenIds(),
+    )
+    if is_recording:
+        provider.add_span_processor(SessionOnSpans())
+    return provider
+
+
 def spans_are_recorded() -> bool:
     """Whether spans go anywhere; without, only the ids travel on."""
     return getattr(trace.get_tracer_provider(), "sampler", None) is not ALWAYS_OFF
-
-
-def inner_span(
-    tracer: trace.Tracer, name: str, attributes: Mapping[str, str]
-) -> AbstractContextManager[object]:
-    """A span within the current one; where none are recorded the ids of that one are enough."""
-    if not spans_are_recorded():
-        return nullcontext()
-    return tracer.start_as_current_span(name, attributes=attributes)
 
 
 def trace_metadata() -> tuple[tuple[str, str], ...]:
@@ -115,10 +117,10 @@ def trace_metadata() -> tuple[tuple[str, str], ...]:
     return () if spans_are_recorded() else tuple(trace_headers().items())
 
 
-def trace_headers() -> dict[str, str]:
-    """The current trace context as W3C headers; empty when there is none."""
+def trace_headers(context: Context | None = None) -> dict[str, str]:
+    """A trace context, or the current one, as W3C headers; empty when there is none."""
     headers: dict[str, str] = {}
-    propagate.inject(headers)
+    propagate.inject(headers, context)
     return headers
 
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from opentelemetry import trace
 
-from services.chassis.telemetry import EventLog, inner_span
+from services.chassis.telemetry import EventLog
 from services.orchestrator.checkpoint import Known, Question
 from services.orchestrator.errors import DatabaseDown, HandOver
 from services.orchestrator.events import (
@@ -24,6 +24,7 @@ from services.orchestrator.events import (
 from services.orchestrator.passages import Evidence
 from services.orchestrator.run import Action, ClaimedRun, Lease, RunKind, Stage, Usage, target
 from services.orchestrator.store.history import Entry, PastTurn, Recorded, Step, Written, merged
+from services.orchestrator.work_spans import WorkSpans
 
 FIRST_PAUSE_S = 0.05
 LONGEST_PAUSE_S = 1.0
@@ -94,7 +95,7 @@ class Ledger:
         self._store = store
         self._on_write = on_write
         self._standing = standing
-        self._tracer = trace.get_tracer(__name__)
+        self.spans = WorkSpans(run)
         self._waiting: list[Entry] = []
         self._writing = asyncio.Lock()
 
@@ -113,7 +114,7 @@ class Ledger:
         return step.attempt if step is not None else 0
 
     @asynccontextmanager
-    async def working(self, what: str, key: str) -> AsyncIterator[None]:
+    async def working(self, what: str, key: str) -> AsyncIterator[trace.Span]:
         """The span of new work on a step; raises HandOver when the process or the run stops.
 
         Whatever the work follows from is in the database before it begins.
@@ -122,8 +123,8 @@ class Ledger:
         await self._standing.permission()
         if self.is_pausing:
             raise HandOver
-        with inner_span(self._tracer, what, {"zocrates.step": key}):
-            yield
+        with self.spans.working(what, key, self.stage, self.pass_number) as span:
+            yield span
 
     async def conversation(self, turns: int) -> list[PastTurn]:
         """The last answered turns of the session before this run."""

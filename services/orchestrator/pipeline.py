@@ -17,6 +17,7 @@ from services.orchestrator import (
     synthesis,
     tool_calls,
     verification,
+    work_spans,
 )
 from services.orchestrator.ceilings import Ceilings
 from services.orchestrator.checkpoint import Choice, Decision
@@ -232,13 +233,14 @@ class Pipeline:
         if known is None:
             ranking = Ranking(kept=(), sentence_scores={}, considered=0, words_kept=0, model="")
             if ledger.evidence:
-                async with ledger.working("rerank", key):
+                async with ledger.working("rerank", key) as span:
                     ranking = await self._peers.ranker.rerank(
                         question,
                         list(ledger.evidence.values()),
                         max_passages=ceilings.passages,
                         max_words=ceilings.words,
                     )
+                    work_spans.tell_ranked(span, question, ranking.model, ranking.kept)
             known = asdict(ranking)
             told = events.reranked(
                 considered=ranking.considered,

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,11 +16,11 @@ from services.chassis.channel import open_channel
 from services.chassis.dependencies import Look, serves
 from services.chassis.metrics import Metrics, new_registry
 from services.chassis.server import serve
-from services.chassis.telemetry import EventLog
+from services.chassis.telemetry import EventLog, spans_are_recorded
 from services.orchestrator.ceilings import Harness
 from services.orchestrator.consent import Consent
 from services.orchestrator.errors import DatabaseDown
-from services.orchestrator.events import Told
+from services.orchestrator.events import StoredEvent, Told
 from services.orchestrator.expiry import expire_regularly
 from services.orchestrator.metrics import RunMetrics
 from services.orchestrator.peers.calls import Deadlines
@@ -33,6 +33,7 @@ from services.orchestrator.relay import Relay
 from services.orchestrator.retention import forget_regularly
 from services.orchestrator.reviewing import Reviewing
 from services.orchestrator.run import ClaimedRun
+from services.orchestrator.run_spans import RunSpans
 from services.orchestrator.runner import WITHDRAWAL_SUBJECT, WORK_SUBJECT, Pace, Runner
 from services.orchestrator.served import served
 from services.orchestrator.settings import Settings
@@ -116,7 +117,14 @@ async def work(
     store, bus = around.store, around.bus
     registry = new_registry()
     counted = RunMetrics(registry, around.census)
-    relay = Relay(name, store.outbox, bus, poll_s=settings.poll_s, on_published=counted.published)
+    spans = RunSpans(store.stories) if spans_are_recorded() else None
+
+    def published(events: Sequence[StoredEvent]) -> None:
+        counted.published(events)
+        if spans is not None:
+            spans.published(events)
+
+    relay = Relay(name, store.outbox, bus, poll_s=settings.poll_s, on_published=published)
     pipeline = _pipeline(around, settings, relay)
     runner = Runner(name, store.runs, pipeline, bus, _pace(settings))
     counted.hold(lambda: runner.in_hand)
@@ -136,7 +144,10 @@ async def work(
     )
     relay_stop = asyncio.Event()
     async with asyncio.TaskGroup() as group:
-        group.create_task(relay.run(relay_stop))
+        relaying = group.create_task(relay.run(relay_stop))
+        if spans is not None:
+            relaying.add_done_callback(lambda _: spans.close())
+            group.create_task(spans.run())
         group.create_task(forget_regularly(store.retention, stop, _ages(settings)))
         group.create_task(
             expire_regularly(

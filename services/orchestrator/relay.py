@@ -9,6 +9,7 @@ from datetime import UTC
 from opentelemetry import trace
 
 from services.chassis.bus import Bus, BusDown, Message, Stream
+from services.chassis.spans import in_session
 from services.chassis.telemetry import EventLog, context_from
 from services.orchestrator.errors import DatabaseDown
 from services.orchestrator.events import StoredEvent, Told
@@ -197,7 +198,8 @@ class Relay:
 
     async def _publish_batch(self, events: Sequence[StoredEvent]) -> None:
         # One span for all, in the trace of the first: most batches are of one run.
-        context = context_from(self._held[events[0].run_id].trace)
+        first = self._held[events[0].run_id]
+        context = in_session(first.session_id, context_from(first.trace))
         with self._tracer.start_as_current_span("publish", context=context):
             await self._bus.publish_stored(
                 [

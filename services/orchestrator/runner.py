@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from opentelemetry import trace
-
 from services.chassis.bus import Bus, BusDown
+from services.chassis.spans import in_session, within
 from services.chassis.telemetry import EventLog, context_from
 from services.orchestrator.errors import DatabaseDown, HandOver, Stale
 from services.orchestrator.ledger import Standing
@@ -69,7 +68,6 @@ class Runner:
         self._due = asyncio.Event()
         self._claims = 0
         self._doubtful = asyncio.Event()
-        self._tracer = trace.get_tracer(__name__)
 
     @property
     def in_hand(self) -> int:
@@ -156,12 +154,10 @@ class Runner:
         await _event_or_timeout(self._due, self._pace.poll_s)
 
     async def _work(self, run: ClaimedRun, standing: Standing) -> None:
-        context = context_from(run.trace)
+        context = in_session(run.session_id, context_from(run.trace))
         claims = self._claims
         try:
-            with self._tracer.start_as_current_span(
-                "run", context=context, attributes={"zocrates.run_id": run.id}
-            ):
+            with within(context):
                 await self._worker.run(run, standing)
             log.info("run_left", run_id=run.id)
         except Stale:

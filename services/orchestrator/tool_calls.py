@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
-from services.orchestrator import events, retrieval, tools
+from services.orchestrator import events, retrieval, tools, work_spans
 from services.orchestrator.ceilings import Ceilings, Harness
 from services.orchestrator.errors import PeerRefused
 from services.orchestrator.ledger import Ledger
@@ -138,9 +138,12 @@ class Calls:
         except BadArguments as error:
             return Fetched(error=str(error), outcome=CallOutcome.REFUSED)
         query = request.query if isinstance(request, SearchCorpus) else ""
-        async with self._ledger.working(call.tool, call_key):
+        async with self._ledger.working(call.tool, call_key) as span:
+            work_spans.tell_arguments(span, call.arguments)
             try:
-                return replace(await self._retrieve(request), query=query)
+                fetched = await self._retrieve(request)
+                work_spans.tell_hits(span, fetched.hits)
+                return replace(fetched, query=query)
             except PeerRefused as error:
                 if error.code == PeerRefused.code:
                     raise  # a bug of the peer: the agent cannot mend it
@@ -149,7 +152,10 @@ class Calls:
     async def _retrieve(self, request: Request) -> Fetched:
         match request:
             case SearchCorpus():
-                return Fetched(hits=await self._library.search(request, self._brief.scope))
+                with self._ledger.spans.retrieving(request.query) as span:
+                    hits = await self._library.search(request, self._brief.scope)
+                    work_spans.tell_retrieved(span, request.query, hits)
+                return Fetched(hits=hits)
             case GetToc():
                 return Fetched(sections=await self._library.toc(request))
             case ReadDocument():

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
+from services.chassis.spans import of_caller
 from services.chassis.telemetry import trace_headers
 from services.orchestrator import consent, events, options
 from services.orchestrator.ceilings import Harness
@@ -68,7 +69,7 @@ def _turn(
         scope=scope_from_proto(request.scope),
         options=asdict(applied),
         ceilings=asdict(harness),
-        trace=trace_headers(),
+        trace=trace_headers(of_caller()),
         events=[
             events.run_started(
                 prompt, applied, harness.ceilings(0), [one.message for one in clamps]

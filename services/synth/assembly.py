@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
+from services.chassis.telemetry import spans_are_recorded
 from services.synth.choice import ModelChoice, parse_choice, require_means
 from services.synth.mind import Mind
 from services.synth.minds import Minds
 from services.synth.offline import OfflineMind
 from services.synth.settings import Settings
+from services.synth.told_mind import ToldMind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +60,15 @@ def _access(choice: ModelChoice, main: ModelChoice | None, settings: Settings) -
     return Access(key=key, address=address)
 
 
+def _offline() -> Mind:
+    return ToldMind(OfflineMind()) if spans_are_recorded() else OfflineMind()
+
+
 @asynccontextmanager
 async def open_minds(appointed: Appointments) -> AsyncIterator[Minds]:
     """The minds of the three roles, their connections closed at the end."""
     async with AsyncExitStack() as stack:
-        minds: dict[ModelChoice | None, Mind] = {None: OfflineMind()}
+        minds: dict[ModelChoice | None, Mind] = {None: _offline()}
         for choice, access in appointed.access.items():
             # Only now: the libraries of the providers take a second and 100 MB.
             from services.synth.model.connection import open_speaker

@@ -13,6 +13,7 @@ from services.orchestrator.store.review_expiry import ReviewExpiry
 from services.orchestrator.store.reviews import Reviews
 from services.orchestrator.store.runs import Runs
 from services.orchestrator.store.sessions import Sessions
+from services.orchestrator.store.story import Stories
 from services.orchestrator.store.task_sessions import TaskSessionStore
 from services.orchestrator.store.tasks import TaskStore
 
@@ -33,6 +34,7 @@ class Store:
     task_sessions: TaskSessionStore
     outbox: Outbox
     retention: Retention
+    stories: Stories
 
 
 def store_on(database: Database) -> Store:
@@ -50,4 +52,5 @@ def store_on(database: Database) -> Store:
         task_sessions=TaskSessionStore(database),
         outbox=Outbox(database),
         retention=Retention(database),
+        stories=Stories(database),
     )

@@ -12,9 +12,12 @@ from pydantic_ai.direct import model_request_stream
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
 
 from services.chassis.telemetry import EventLog
 from services.synth.mind import Tool, Usage
+from services.synth.model import call_spans
+from services.synth.model.call_spans import CallSpans
 from services.synth.model.errors import PASSING, ModelError, named
 
 log = EventLog(__name__)
@@ -71,6 +74,7 @@ class Speaker:
         self._model = model
         self.name = name
         self._sleep = sleep
+        self._spans = CallSpans(name)
 
     async def speak(
         self,
@@ -121,34 +125,38 @@ class Speaker:
         tools: Sequence[Tool],
         max_tokens: int,
     ) -> AsyncGenerator[Musing | Utterance | Pulse | Said, None]:
-        async with model_request_stream(
-            self._model,
-            list(transcript),
-            model_settings=ModelSettings(max_tokens=max_tokens),
-            model_request_parameters=ModelRequestParameters(
-                function_tools=[_definition(tool) for tool in tools], allow_text_output=True
-            ),
-        ) as stream:
-            async for event in stream:
-                yield _piece(event)
-            reply = stream.get()
-            usage = stream.usage
-        yield Said(
-            text="".join(
-                part.content for part in reply.parts if isinstance(part, messages.TextPart)
-            ),
-            calls=tuple(
-                SpokenCall(part.tool_name, part.args_as_json_str())
-                for part in reply.parts
-                if isinstance(part, messages.ToolCallPart)
-            ),
-            usage=Usage(
-                input_tokens=usage.input_tokens,
-                cached_input_tokens=usage.cache_read_tokens,
-                output_tokens=usage.output_tokens,
-                cost_usd=_cost(reply),
-            ),
-        )
+        with self._spans.calling(transcript) as span:
+            async with model_request_stream(
+                self._model,
+                list(transcript),
+                model_settings=ModelSettings(max_tokens=max_tokens),
+                model_request_parameters=ModelRequestParameters(
+                    function_tools=[_definition(tool) for tool in tools], allow_text_output=True
+                ),
+            ) as stream:
+                async for event in stream:
+                    yield _piece(event)
+                reply = stream.get()
+                said = _said(reply, stream.usage)
+            call_spans.tell_reply(span, reply, said.usage)
+        yield said
+
+
+def _said(reply: messages.ModelResponse, used: RequestUsage) -> Said:
+    return Said(
+        text="".join(part.content for part in reply.parts if isinstance(part, messages.TextPart)),
+        calls=tuple(
+            SpokenCall(part.tool_name, part.args_as_json_str())
+            for part in reply.parts
+            if isinstance(part, messages.ToolCallPart)
+        ),
+        usage=Usage(
+            input_tokens=used.input_tokens,
+            cached_input_tokens=used.cache_read_tokens,
+            output_tokens=used.output_tokens,
+            cost_usd=_cost(reply),
+        ),
+    )
 
 
 def _piece(event: messages.ModelResponseStreamEvent) -> Musing | Utterance | Pulse:

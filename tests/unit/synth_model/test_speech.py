@@ -1,15 +1,21 @@
 """Patience with a provider, and its failures in one sentence each."""
 
 import asyncio
+import json
 
 import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
 from pydantic_ai import exceptions, messages
 from pydantic_ai.exceptions import ModelHTTPError
 
+from services.chassis.telemetry import tracer_provider
 from services.synth.model import speech
 from services.synth.model.errors import PASSING, ModelError
 from services.synth.model.speech import Said
-from tests.unit.synth_model.speaking import Script, script
+from tests.unit.synth_model.speaking import Script, script, thinking
 
 ASKED = [messages.ModelRequest.user_text_prompt("Hello")]
 KEY = "sk-very-secret"
@@ -26,6 +32,28 @@ async def said_by(script: Script, waits: list[float] | None = None) -> Said:
     *_, last = [piece async for piece in speaker.speak(ASKED, max_tokens=100)]
     assert isinstance(last, Said)
     return last
+
+
+async def test_a_call_is_a_span_with_its_thought_apart_and_its_failures_beside_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    exporter = InMemorySpanExporter()
+    provider = tracer_provider("test", is_recording=True)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
+    await said_by(script([_http(500)], [thinking("Greet "), thinking("back."), "Hel", "lo."]))
+    failed, call = exporter.get_finished_spans()
+    assert failed.status.status_code is StatusCode.ERROR
+    assert KEY not in str(failed.status.description)
+    assert call.name == "generate_content"
+    assert call.attributes is not None
+    (reply,) = json.loads(str(call.attributes["gen_ai.output.messages"]))
+    assert reply["parts"] == [
+        {"type": "reasoning", "content": "Greet back.", "thought": True},
+        {"type": "text", "content": "Hello."},
+    ]
+    assert call.attributes["openinference.span.kind"] == "LLM"
+    assert "Hello" in str(call.attributes["input.value"])
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 529])
