@@ -6,11 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
-from opentelemetry import trace
-
 from services.chassis.bus import Bus, BusDown, Message, Stream
-from services.chassis.spans import in_session
-from services.chassis.telemetry import EventLog, context_from
+from services.chassis.telemetry import EventLog
 from services.orchestrator.errors import DatabaseDown
 from services.orchestrator.events import StoredEvent, Told
 from services.orchestrator.store.database import json_bytes
@@ -81,7 +78,6 @@ class Relay:
         self._looked_at = 0.0
         self._has_streams = False
         self._marked_at = 0.0
-        self._tracer = trace.get_tracer(__name__)
 
     def wake(self) -> None:
         """There may be new events in the table."""
@@ -197,21 +193,17 @@ class Relay:
             await self._publish_batch(events[start : start + BATCH])
 
     async def _publish_batch(self, events: Sequence[StoredEvent]) -> None:
-        # One span for all, in the trace of the first: most batches are of one run.
-        first = self._held[events[0].run_id]
-        context = in_session(first.session_id, context_from(first.trace))
-        with self._tracer.start_as_current_span("publish", context=context):
-            await self._bus.publish_stored(
-                [
-                    Message(
-                        subject=f"zocrates.events.{one.session_id}.{one.run_id}.{one.type}",
-                        body=body_of(one),
-                        id=f"{one.run_id}:{one.sequence}",
-                        trace=self._held[one.run_id].trace,
-                    )
-                    for one in events
-                ]
-            )
+        await self._bus.publish_stored(
+            [
+                Message(
+                    subject=f"zocrates.events.{one.session_id}.{one.run_id}.{one.type}",
+                    body=body_of(one),
+                    id=f"{one.run_id}:{one.sequence}",
+                    trace=self._held[one.run_id].trace,
+                )
+                for one in events
+            ]
+        )
         for one in events:
             held = self._held[one.run_id]
             held.published, held.is_marked = one.sequence, False
