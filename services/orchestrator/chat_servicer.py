@@ -103,10 +103,15 @@ class ChatServicer(rpc.ChatServiceServicer):
         self, request: pb.ListEventsRequest, context: Context
     ) -> pb.ListEventsResponse:
         """Events after a position."""
+        owner, run_id = owner_of(context), valid_id(request.run_id, "run_id")
+        if request.session_id:
+            session_id = valid_id(request.session_id, "session_id")
+        else:
+            session_id = await self._sessions.session_of(owner, run_id)
         page = await self._sessions.events(
-            owner_of(context),
-            valid_id(request.session_id, "session_id"),
-            valid_id(request.run_id, "run_id"),
+            owner,
+            session_id,
+            run_id,
             after=request.after_sequence,
             limit=valid_limit(request.limit, default=500, most=1_000),
         )

@@ -256,6 +256,41 @@ async def test_a_passage_that_left_the_index_is_still_there_for_its_run(stage: S
     assert (told["origin"], told["before"], told["after"]) == ("run", [], [])
 
 
+@pytest.mark.parametrize(
+    ("kind", "media_type", "told"),
+    [
+        ("markdown", "text/markdown", "# Do naps help?"),
+        ("note-html", "text/html", "<h1>Do naps help?</h1>"),
+        ("bibtex", "application/x-bibtex", "@misc{"),
+        ("csl-json", "application/vnd.citationstyles.csl+json", '"title": "On naps"'),
+    ],
+)
+async def test_an_answer_is_exported_by_the_id_of_its_run(
+    stage: Stage, kind: str, media_type: str, told: str
+) -> None:
+    run = stage.orchestrator.add(prompt="Do naps help?")
+    run.record(run_started=ev.RunStarted(prompt="Do naps help?"))
+    early = await stage.http.get(f"/export/{run.run_id}?format={kind}")
+    assert (early.status_code, early.json()["code"]) == (409, "NO_ANSWER")
+    cited = ev.Citation(number=1, library="user", item_key="K", title="On naps")
+    run.record(answer=ev.Answered(markdown="Yes [1].", citations=[cited], answered=True))
+    reply = await stage.http.get(f"/export/{run.run_id}?format={kind}")
+    assert reply.status_code == 200, reply.text
+    assert reply.headers["content-type"].split(";")[0] == media_type
+    assert told in reply.text
+
+
+async def test_what_cannot_be_exported_is_said(stage: Stage) -> None:
+    unknown = await stage.http.get(f"/export/{32 * '0'}")
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "UNKNOWN_RUN")
+    run = stage.orchestrator.add()
+    wrong = await stage.http.get(f"/export/{run.run_id}?format=word")
+    assert wrong.status_code == 400
+    assert "markdown" in wrong.json()["error"]
+    foreign = await stage.http.get(f"/export/{run.run_id}", headers={"X-API-Key": BOB})
+    assert foreign.status_code == 404
+
+
 async def test_a_passage_without_a_run_comes_from_the_index(stage: Stage) -> None:
     stage.search.passages += [passage(1), passage(2)]
     told = (await stage.http.get("/passages/00000001")).json()

@@ -171,3 +171,16 @@ async def test_a_negative_position_is_refused(chat: Chat) -> None:
     turn = await chat.start("q")
     assert (await refusal(chat.page(turn, after=-1))).reason == "INVALID_POSITION"
     assert not (await chat.page(turn, after=10_000)).events
+
+
+async def test_events_of_a_run_are_found_without_its_session_by_its_owner_alone(
+    chat: Chat,
+) -> None:
+    turn = await chat.start("Does sleep help memory?")
+    await chat.finished(turn)
+    request = pb.ListEventsRequest(run_id=turn.run_id)
+    reply = await chat.stub.ListEvents(request, timeout=10, metadata=chat.metadata)
+    assert list(reply.events) == list((await chat.page(turn)).events)
+    foreign = (("x-zocrates-owner", "bob"),)
+    failure = await refusal(chat.stub.ListEvents(request, timeout=10, metadata=foreign))
+    assert failure.reason == "UNKNOWN_RUN"

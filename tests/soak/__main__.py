@@ -32,9 +32,9 @@ MINUTES = 30.0
 TURN_EVERY_S = 3.0
 SAMPLE_EVERY_S = 5.0
 MIB = 2**20
-# Pages that several processes share are counted once: each server of PostgreSQL comes across more
-# of the buffers that all of them share.
-MEMORY, FILES, CONNECTIONS = "MiB of memory", "open files", "connections"
+# Memory of a process's own: the buffers that PostgreSQL's servers share are as large as they are,
+# and fill with what is stored.
+MEMORY, FILES, CONNECTIONS = "MiB of its own", "open files", "connections"
 # A connection more or less in a pool; and PostgreSQL keeps files open that it came across once, up
 # to a limit of its own.
 SLACK = {MEMORY: 1.0, FILES: 3.0, CONNECTIONS: 3.0}
@@ -50,7 +50,7 @@ def sampled(running: RunningStack) -> Mapping[tuple[str, str], float]:
     for name, pid in running.pids.items():
         first = psutil.Process(pid)
         family = [first, *(first.children(recursive=True) if name != "stack" else ())]
-        now[name, MEMORY] = sum(one.memory_full_info().pss for one in family) / MIB
+        now[name, MEMORY] = sum(one.memory_full_info().uss for one in family) / MIB
         now[name, FILES] = sum(one.num_fds() for one in family)
         now[name, CONNECTIONS] = sum(len(one.net_connections()) for one in family)
     return now
