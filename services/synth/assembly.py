@@ -10,6 +10,7 @@ from services.chassis.telemetry import spans_are_recorded
 from services.synth.choice import ModelChoice, parse_choice, require_means
 from services.synth.mind import Mind
 from services.synth.minds import Minds
+from services.synth.model_metrics import ModelMetrics
 from services.synth.offline import OfflineMind
 from services.synth.settings import Settings
 from services.synth.told_mind import ToldMind
@@ -65,7 +66,7 @@ def _offline() -> Mind:
 
 
 @asynccontextmanager
-async def open_minds(appointed: Appointments) -> AsyncIterator[Minds]:
+async def open_minds(appointed: Appointments, counted: ModelMetrics) -> AsyncIterator[Minds]:
     """The minds of the three roles, their connections closed at the end."""
     async with AsyncExitStack() as stack:
         minds: dict[ModelChoice | None, Mind] = {None: _offline()}
@@ -75,7 +76,7 @@ async def open_minds(appointed: Appointments) -> AsyncIterator[Minds]:
             from services.synth.model.mind import LanguageModelMind
 
             key = access.key.get_secret_value()
-            opened = open_speaker(choice, key=key, address=access.address)
+            opened = open_speaker(choice, key=key, address=access.address, counted=counted)
             speaker = await stack.enter_async_context(opened)
             minds[choice] = LanguageModelMind(speaker, calls_in_text=appointed.calls_in_text)
         yield Minds(

@@ -14,6 +14,7 @@ from services.orchestrator.metrics import RunMetrics
 from services.orchestrator.store.census import Numbers
 from services.rerank.metrics import RerankMetrics
 from services.search.metrics import IndexMetrics
+from services.synth.model_metrics import ModelMetrics
 from tests.architecture.source_tree import ROOT
 from tests.manifests import OVERLAYS, of_kind
 
@@ -42,6 +43,7 @@ def counted() -> set[str]:
     RunMetrics(registry, NoCensus())
     RerankMetrics(registry)
     IndexMetrics(registry)
+    ModelMetrics(registry)
     text = generate_latest(registry).decode() + GatewayMetrics().text()
     families = list(text_string_to_metric_families(text))
     return {

@@ -114,6 +114,19 @@ def test_the_streamed_text_is_the_answer_when_nothing_was_reset(stack: Stack) ->
     assert streamed == events["answer"][0]["markdown"]
 
 
+def test_logs_hold_neither_questions_nor_what_is_in_the_library(stack: Stack) -> None:
+    if not isinstance(stack, Stack):
+        pytest.skip("THE LOGS ARE SOMEWHERE ELSE, so they were not looked at")
+    events = ask(stack, "Do xylophonic naps help memory consolidation in older adults?")
+    shown = [one for told in events["tool_result"] for one in told["passages"]]
+    snippets = [one["snippet"][:60] for one in shown]
+    assert snippets
+    logs = [path.read_text("utf-8") for path in (stack.data / "logs").iterdir()]
+    assert any('"run_claimed"' in log for log in logs)
+    for secret in ("xylophonic", *snippets, *(one["title"] for one in shown)):
+        assert not any(secret in log for log in logs), secret
+
+
 def test_a_greeting_is_answered_without_a_search(stack: Stack) -> None:
     events = ask(stack, "Hello!")
     assert "tool_call" not in events

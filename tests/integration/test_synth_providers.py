@@ -1,10 +1,11 @@
 """The synth process with a language model, over the protocols of the providers."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import grpc
 import pytest
+from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from services.chassis.channel import open_channel
@@ -12,7 +13,9 @@ from services.chassis.errors import failure_of
 from services.chassis.server import serving
 from services.synth.assembly import appoint, open_minds
 from services.synth.convert import investigation_of
+from services.synth.minds import Minds
 from services.synth.model.errors import ModelUnavailable
+from services.synth.model_metrics import ModelMetrics
 from services.synth.servicer import SynthServicer
 from services.synth.settings import Settings
 from tests.fakes.model_server import ModelServer, Reply, model_server
@@ -37,6 +40,11 @@ WITHOUT_VERSION = ("anthropic", "google")
 every_provider = pytest.mark.parametrize("model", PROVIDERS)
 
 
+def opened(settings: Settings) -> AbstractAsyncContextManager[Minds]:
+    """The minds that the settings name."""
+    return open_minds(appoint(settings), ModelMetrics(CollectorRegistry()))
+
+
 @pytest.fixture
 async def server() -> AsyncIterator[ModelServer]:
     async with model_server() as running:
@@ -55,7 +63,7 @@ async def synth(
         )
     }
     async with (
-        open_minds(appoint(settings)) as minds,
+        opened(settings) as minds,
         serving(services) as running,
         open_channel(f"127.0.0.1:{running.port}") as channel,
     ):
@@ -150,7 +158,7 @@ async def test_a_moments_failure_is_waited_out(server: ModelServer, model: str) 
 
 async def test_a_server_that_is_not_there_is_named() -> None:
     settings = Settings(model="openai-compatible:tiny", base_url="http://127.0.0.1:9/v1")
-    async with open_minds(appoint(settings)) as minds:
+    async with opened(settings) as minds:
         with pytest.raises(ModelUnavailable, match="cannot be reached"):
             async for _ in minds.search_agent.investigate(investigation_of(asking())):
                 pass
@@ -168,7 +176,7 @@ async def test_a_key_is_sent_to_its_own_provider_alone(server: ModelServer) -> N
     server.replies = [Reply(text="Nothing.")]
     roles = {"search_model": "ollama:tiny", "base_urls": {"ollama": f"{server.url}/v1"}}
     settings = Settings(model="openai:gpt", api_key=SecretStr(KEY), **roles)
-    async with open_minds(appoint(settings)) as minds:
+    async with opened(settings) as minds:
         async for _ in minds.search_agent.investigate(investigation_of(asking())):
             pass
     assert server.headers
@@ -177,6 +185,6 @@ async def test_a_key_is_sent_to_its_own_provider_alone(server: ModelServer) -> N
 
 async def test_each_role_may_have_a_mind_of_its_own() -> None:
     settings = Settings(model="ollama:big:70b", coordinator_model="offline")
-    async with open_minds(appoint(settings)) as minds:
+    async with opened(settings) as minds:
         assert (minds.coordinator.model, minds.writer.model) == ("offline", "ollama:big:70b")
         assert minds.writer is minds.search_agent

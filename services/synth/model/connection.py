@@ -17,6 +17,7 @@ from pydantic_ai.settings import ModelSettings
 
 from services.synth.choice import ModelChoice
 from services.synth.model.speech import Speaker
+from services.synth.model_metrics import ModelMetrics
 
 # A local server listens here unless told otherwise.
 OLLAMA_ADDRESS = "http://127.0.0.1:11434/v1"
@@ -25,10 +26,12 @@ SETTINGS = ModelSettings(temperature=0.0, max_retries=0)
 
 
 @asynccontextmanager
-async def open_speaker(choice: ModelChoice, *, key: str, address: str) -> AsyncIterator[Speaker]:
+async def open_speaker(
+    choice: ModelChoice, *, key: str, address: str, counted: ModelMetrics
+) -> AsyncIterator[Speaker]:
     """What speaks with the chosen model; an empty address is the provider's own."""
     async with _model(choice, key, address or None) as model:
-        yield Speaker(model, str(choice))
+        yield Speaker(model, str(choice), counted)
 
 
 def _model(choice: ModelChoice, key: str, address: str | None) -> Model:

@@ -19,6 +19,7 @@ from services.synth.mind import Tool, Usage
 from services.synth.model import call_spans
 from services.synth.model.call_spans import CallSpans
 from services.synth.model.errors import PASSING, ModelError, named
+from services.synth.model_metrics import ModelMetrics
 
 log = EventLog(__name__)
 
@@ -68,12 +69,18 @@ class Speaker:
     """Calls one model, and again when it fails for the moment."""
 
     def __init__(
-        self, model: Model, name: str, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self,
+        model: Model,
+        name: str,
+        counted: ModelMetrics,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """`sleep` waits between attempts."""
         self._model = model
         self.name = name
         self._sleep = sleep
+        self._counted = counted
         self._spans = CallSpans(name)
 
     async def speak(
@@ -102,6 +109,7 @@ class Speaker:
                 return
             except exceptions.AgentRunError as error:
                 failure = named(error, self.name)
+                self._counted.failed(self.name, failure.reason)
                 wait = getattr(error, "retry_after", None)
                 if wait is None:
                     wait = pause * random.uniform(0.5, 1.0)
@@ -139,6 +147,7 @@ class Speaker:
                 reply = stream.get()
                 said = _said(reply, stream.usage)
             call_spans.tell_reply(span, reply, said.usage)
+            self._counted.ended_well(self.name, said.usage)
         yield said
 
 

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
+from prometheus_client import CollectorRegistry
 from pydantic_ai import messages
 from pydantic_ai.models.function import (
     AgentInfo,
@@ -13,6 +14,7 @@ from pydantic_ai.models.function import (
 
 from services.synth.model.mind import LanguageModelMind
 from services.synth.model.speech import Speaker
+from services.synth.model_metrics import ModelMetrics
 
 Piece = str | Exception | dict[int, DeltaToolCall] | dict[int, DeltaThinkingPart]
 
@@ -24,6 +26,10 @@ class Script:
     replies: Sequence[Sequence[Piece]]
     heard: list[list[messages.ModelMessage]] = field(default_factory=list)
     infos: list[AgentInfo] = field(default_factory=list)
+    registry: CollectorRegistry = field(default_factory=CollectorRegistry)
+
+    def __post_init__(self) -> None:
+        self.counted = ModelMetrics(self.registry)
 
     async def speak(
         self, transcript: list[messages.ModelMessage], info: AgentInfo
@@ -45,7 +51,12 @@ class Script:
             if waited is not None:
                 waited.append(seconds)
 
-        return Speaker(FunctionModel(stream_function=self.speak), "function:test", sleep=wait)
+        return Speaker(
+            FunctionModel(stream_function=self.speak),
+            "function:test",
+            self.counted,
+            sleep=wait,
+        )
 
 
 def calling(*calls: tuple[str, str]) -> dict[int, DeltaToolCall]:

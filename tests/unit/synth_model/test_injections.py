@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 
 import pytest
+from prometheus_client import CollectorRegistry
 from pydantic_ai import messages
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
@@ -21,6 +22,7 @@ from services.synth.mind import (
 )
 from services.synth.model.mind import LanguageModelMind
 from services.synth.model.speech import Speaker
+from services.synth.model_metrics import ModelMetrics
 from services.synth.phrasebook import phrases_for
 from tests.fixtures.injections import INJECTIONS
 from tests.unit.synth_model.builders import CONCLUDE, NAPS, SEARCH, passage
@@ -44,7 +46,9 @@ def heard_by(*said: str) -> tuple[LanguageModelMind, list[str]]:
         for piece in said:
             yield piece
 
-    speaker = Speaker(FunctionModel(stream_function=speak), "function:test")
+    speaker = Speaker(
+        FunctionModel(stream_function=speak), "function:test", ModelMetrics(CollectorRegistry())
+    )
     return LanguageModelMind(speaker, calls_in_text=True), outside
 
 

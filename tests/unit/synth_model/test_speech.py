@@ -64,6 +64,23 @@ async def test_a_provider_that_fails_for_the_moment_is_asked_again(
     assert (said.text, len(waits)) == ("Hello.", 2)
 
 
+async def test_calls_failures_and_tokens_are_counted_by_model() -> None:
+    told = script([_http(429)], [_http(500)], ["Hello."])
+    await said_by(told, [])
+    calls = {
+        sample.labels["outcome"]: sample.value
+        for family in told.registry.collect()
+        for sample in family.samples
+        if sample.name == "zocrates_model_calls_total"
+    }
+    assert calls.pop("ok") == 1
+    assert sum(calls.values()) == 2
+    used = told.registry.get_sample_value(
+        "zocrates_model_call_tokens_total", {"model": "function:test", "direction": "output"}
+    )
+    assert used
+
+
 async def test_what_the_provider_asks_to_wait_is_waited(waits: list[float]) -> None:
     await said_by(script([_http(429, retry_after=7.0)], ["Hello."]), waits)
     assert waits == [7.0]
