@@ -20,6 +20,8 @@ HEADERS = {
 Frames = AsyncGenerator[bytes, None]
 # Frames of a client that reads slowly; what comes after them waits with the run's other messages.
 MOST_HELD = 64
+# A cleanup may take so long; a task that goes on for longer did not hear that it was cancelled.
+AGAIN_S = 5.0
 
 
 class EventStream(Response):
@@ -133,10 +135,14 @@ async def with_pings(frames: Frames, *, ping_s: float) -> Frames:
 async def cancel(*tasks: asyncio.Task[Any]) -> None:
     """Cancel the tasks and wait until each has ended."""
     # A task's result may be anything, hence Any.
-    for task in tasks:
-        task.cancel()
-    # wait() neither raises what a task raised nor mistakes our own cancellation for the task's.
-    await asyncio.wait(tasks)
+    waiting = set(tasks)
+    while waiting:
+        for task in waiting:
+            task.cancel()
+        # wait() neither raises what a task raised nor mistakes our own cancellation for the task's.
+        # And once may be too little: in Python 3.11 wait_for(), which libraries use, swallows a
+        # cancellation that comes at the moment at which what it waits for is there.
+        _, waiting = await asyncio.wait(waiting, timeout=AGAIN_S)
     for task in tasks:
         if not task.cancelled():
             # Marks the error as seen; who needs it asks the task again.

@@ -57,6 +57,8 @@ async def test_the_source_is_chosen_by_who_may_see_everything(stage: Stage) -> N
     assert (reply.status_code, reply.json()["error"]) == (409, "It is fixed.")
 
 
+# The gateway in this process draws random pauses, also while an example is made up.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module")
 @pytest.mark.parametrize("refusal", [None, Fixed("It is fixed.")])
 async def test_every_answer_about_the_source_is_described(
     stage: Stage, refusal: ServiceError | None

@@ -19,6 +19,9 @@ from tests.integration.orchestrator_stage import (
 from tests.servers import NatsServer, PostgresServer
 from zocrates.orchestrator.v1 import chat_pb2 as pb
 
+# So long that no lease is lost on a busy machine, which would be no mistake.
+HELD = {"lease_s": 30.0, "renew_s": 1.0}
+
 
 @pytest.fixture
 async def peers() -> AsyncIterator[ResearchPeers]:
@@ -111,8 +114,8 @@ async def test_two_orchestrators_share_the_work_and_run_no_step_twice(
     database_url: str, nats_server: NatsServer, peers: ResearchPeers
 ) -> None:
     async with (
-        orchestrator(settings_for(database_url, nats_server.url, peers)) as chat,
-        orchestrator(settings_for(database_url, nats_server.url, peers)),
+        orchestrator(settings_for(database_url, nats_server.url, peers, **HELD)) as chat,
+        orchestrator(settings_for(database_url, nats_server.url, peers, **HELD)),
     ):
         turns = [await chat.start(f"Question {number}?") for number in range(12)]
         pages = [await chat.finished(turn) for turn in turns]
