@@ -13,6 +13,9 @@ Attributes = dict[str, str | int | float | bool]
 
 SESSION = "session.id"
 OPERATION = "gen_ai.operation.name"
+KIND = "openinference.span.kind"
+# The operation of a call of a model, and the name of its span.
+GENERATE = "generate_content"
 # What is shown of a text that is kept elsewhere, and the most of what a span takes in or gives.
 EXCERPT_CHARACTERS = 200
 VALUE_CHARACTERS = 4_000
@@ -85,20 +88,20 @@ class Tokens:
 def of_kind(kind: Kind, session_id: str) -> Attributes:
     """What every span tells."""
     return {
-        "openinference.span.kind": kind,
+        KIND: kind,
         SESSION: session_id,
         "gen_ai.conversation.id": session_id,
     }
 
 
-def took(value: str | Mapping[str, Any], *, most: int = VALUE_CHARACTERS) -> Attributes:
+def took(value: str | Mapping[str, Any]) -> Attributes:
     """What a span was given; nothing for nothing."""
-    return _value("input", value, most)
+    return _value("input", value)
 
 
-def gave(value: str | Mapping[str, Any], *, most: int = VALUE_CHARACTERS) -> Attributes:
+def gave(value: str | Mapping[str, Any]) -> Attributes:
     """What came of it; nothing for nothing."""
-    return _value("output", value, most)
+    return _value("output", value)
 
 
 def agent(name: str) -> Attributes:
@@ -143,7 +146,8 @@ def model_request(model: str, messages: Iterable[Message]) -> Attributes:
     provider = PROVIDERS.get(provider, provider)
     turns = consolidated(messages)
     return {
-        OPERATION: "generate_content",
+        KIND: Kind.LLM,
+        OPERATION: GENERATE,
         "gen_ai.provider.name": provider,
         "gen_ai.request.model": name or model,
         "llm.provider": provider,
@@ -219,15 +223,15 @@ def _said(one: Message) -> str:
     return "\n\n".join(blocks)
 
 
-def _value(name: str, value: str | Mapping[str, Any], most: int) -> Attributes:
+def _value(name: str, value: str | Mapping[str, Any]) -> Attributes:
     if not value:
         return {}
     is_text = isinstance(value, str)
     written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # Cut JSON is none any more.
-    is_json = not is_text and len(written) <= most
+    is_json = not is_text and len(written) <= VALUE_CHARACTERS
     return {
-        f"{name}.value": capped(written, most),
+        f"{name}.value": capped(written, VALUE_CHARACTERS),
         f"{name}.mime_type": "application/json" if is_json else "text/plain",
     }
 

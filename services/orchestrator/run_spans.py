@@ -6,6 +6,7 @@ a container writes its span, and after a death the next who does, under the same
 
 import asyncio
 from collections.abc import Sequence
+from typing import Protocol
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -16,15 +17,22 @@ from services.orchestrator import span_tree
 from services.orchestrator.errors import DatabaseDown
 from services.orchestrator.events import StoredEvent
 from services.orchestrator.span_tree import Container
-from services.orchestrator.store.story import Stories
+from services.orchestrator.store.story import Story
 
 log = EventLog(__name__)
+
+
+class TellsStories(Protocol):
+    """Where what was told of a run is read."""
+
+    async def until(self, run_id: str, sequence: int) -> Story | None:
+        """What was told up to an event; raises DatabaseDown."""
 
 
 class RunSpans:
     """Takes note of published events and writes what is due, one after the other."""
 
-    def __init__(self, stories: Stories) -> None:
+    def __init__(self, stories: TellsStories) -> None:
         self._stories = stories
         self._tracer = trace.get_tracer(__name__)
         self._due: asyncio.Queue[StoredEvent | None] = asyncio.Queue()
@@ -46,6 +54,8 @@ class RunSpans:
                 await self._write(event)
             except DatabaseDown as error:
                 log.warning("spans_left_out", run_id=event.run_id, cause=error.cause)
+            except Exception as error:  # what a newer version told: no run may suffer for its trace
+                log.error("spans_broke", error, run_id=event.run_id)
 
     async def _write(self, event: StoredEvent) -> None:
         story = await self._stories.until(event.run_id, event.sequence)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -96,12 +95,6 @@ def tell_ranked(
     if span.is_recording():
         documents = [Document(id=passage_id, score=score) for passage_id, score in kept]
         span.set_attributes(gen_ai.ranking(query, model, documents))
-
-
-def tell(span: trace.Span, output: Mapping[str, Any]) -> None:
-    """What came of other work."""
-    if span.is_recording():
-        span.set_attributes(gen_ai.gave(output))
 
 
 def _document(hit: Hit) -> Document:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from opentelemetry import trace
 
 from services.chassis import gen_ai
-from services.chassis.gen_ai import Kind, Message, Role, Tokens
+from services.chassis.gen_ai import Message, Role, Tokens
 from services.synth.mind import (
     Answer,
     Commission,
@@ -24,7 +24,6 @@ from services.synth.mind import (
     Thought,
 )
 
-NAME = "generate_content"
 Event = TypeVar("Event")
 
 
@@ -64,10 +63,9 @@ class ToldMind:
 
     async def _told(self, events: AsyncIterator[Event], asked: str) -> AsyncIterator[Event]:
         # Never the current span: it is open while the caller does what it likes with an event.
-        span = self._tracer.start_span(NAME)
+        span = self._tracer.start_span(gen_ai.GENERATE)
         thoughts, said = [], ""
         if span.is_recording():
-            span.set_attribute("openinference.span.kind", Kind.LLM)
             question = [Message(role=Role.USER, text=asked)]
             span.set_attributes(gen_ai.model_request(self.model, question))
         try:

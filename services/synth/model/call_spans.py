@@ -8,10 +8,8 @@ from opentelemetry.trace import Status, StatusCode
 from pydantic_ai import messages
 
 from services.chassis import gen_ai
-from services.chassis.gen_ai import Kind, Message, Role, Tokens, ToolCall
+from services.chassis.gen_ai import Message, Role, Tokens, ToolCall
 from services.synth.mind import Usage
-
-NAME = "generate_content"
 
 
 class CallSpans:
@@ -24,9 +22,8 @@ class CallSpans:
     @contextmanager
     def calling(self, transcript: Sequence[messages.ModelMessage]) -> Iterator[trace.Span]:
         """The span of a call that is read piece by piece, hence never the current one."""
-        span = self._tracer.start_span(NAME)
+        span = self._tracer.start_span(gen_ai.GENERATE)
         if span.is_recording():
-            span.set_attribute("openinference.span.kind", Kind.LLM)
             asked = [one for message in transcript for one in told(message)]
             span.set_attributes(gen_ai.model_request(self._model, asked))
         try:
