@@ -48,7 +48,8 @@ async def test_waiting_reviews_have_no_tasks_and_end_in_time(
     for _ in range(REVIEWS):
         await reviewed_run(store, expires_at=far)
     async with orchestrator(settings):
-        assert tasks_of_ours() <= idle
+        # A few come and go, such as looks at dependencies; one for each review would be many more.
+        assert tasks_of_ours() < idle + REVIEWS // 10
         await database.fetch(SET, {"half": REVIEWS // 2})
 
         async def all_ended() -> bool:
